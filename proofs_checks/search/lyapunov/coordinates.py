@@ -50,7 +50,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered, outcomes, own_start
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
 
 class Biased(InvalidInput):
@@ -191,13 +191,24 @@ def all_coordinates(method: Method, solver: LocalSolver, functions: FunctionClas
     """
     board, starting = Board(clients, functions, minimiser=False), vectors_of(own_start(method))
     begun = any_vectors(method, groups_of(functions, solver, clients))
-    after = vectors_of(answered(method, solver, board, state_of(method, begun))[0])
+    afters = [vectors_of(after) for _, after in outcomes(method, solver, board, state_of(method, begun))]
     vectors = {part: [name for name in begun if (part, name) in begun[name].parts] for part in (MEAN, DEVIATION)}
     starts = {MEAN: [[starting[name].parts.get((MEAN, "w"), ZERO) for name in vectors[MEAN]]],
               DEVIATION: [[ZERO] * len(vectors[DEVIATION])]}  # fmt: skip
-    spans = _reached([after], vectors, _unknown(vectors, _terms([after])), starts)
+    spans = _reached(afters, vectors, _unknown(vectors, _terms(afters)), starts)
     parts = [_whole(part, mine, spans[part], starts[part][0]) for part, mine in vectors.items()]
     return Coordinates(method, parts[0], parts[1])
+
+
+def memoryless(method: Method) -> Coordinates:
+    """The server's point, of a method that keeps nothing else; it need not rest at the minimiser."""
+    return Coordinates(method, Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE]), Part(DEVIATION, (), [], [], []))
+
+
+def is_memoryless(method: Method) -> bool:
+    """Whether the server's point is all that is kept, and every round communicates."""
+    first = own_start(method)
+    return not (first.memory or first.shared) and method.skip == 0
 
 
 def _whole(part: str, mine: list[str], span: tuple[Rows, list[int]], start: list[Any]) -> Part:

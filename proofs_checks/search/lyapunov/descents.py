@@ -7,7 +7,7 @@ measures vectors that a translation of everything leaves alone: memories, differ
 gradients at p. V need not be positive in the gradient: f(p) − inf f is worth ‖∇f(p)‖²/(2L) already.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -18,6 +18,7 @@ from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, all_coordinates
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE, WEIGHT, Pair, Place, PosedRound, pairs_of
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
+from fedconvex.proofs_checks.symbolic.randomness import EVERYONE
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
     MEAN,
@@ -25,13 +26,14 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     ZERO,
     Family,
     Form,
+    combination,
     inner,
     mean,
     square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
-from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import answered
+from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, played_rounds
 
 
 @final
@@ -51,14 +53,17 @@ def points_of_state(
     """Combinations of a state's means that are points: the server's, and the mean of the clients' latest answers."""
     yield {"server": ONE}
     found, board, base = _begun(method, solver, functions, count)
-    after, answers = answered(method, solver, board, found.state(base))
-    vectors = {name: mean(u) for name, u in vectors_of(after).items()}
-    names = [*vectors]
-    starts = _starts(found)
-    keys = sorted({key for u in (*vectors.values(), mean(answers)) for key in u.parts})
-    rows = [[vectors[name].parts.get(key, ZERO) for name in names] for key in keys]
-    rows.append([starts[name] for name in names])
-    row = solution(rows, [*(mean(answers).parts.get(key, ZERO) for key in keys), ONE], len(names))
+    state = found.state(base)
+    sends = [True, False] if method.skip != 0 else [True]
+    _, afters, (answers, *_) = zip(*played_rounds(method, solver, board, state, EVERYONE, sends), strict=True)
+    starts, answers = _starts(found), mean(answers)
+    names, rows, right = [*starts], [[*starts.values()]], [ONE]
+    for vectors in map(vectors_of, afters):  # the same combination, whether the round communicates or not
+        means = [mean(vectors[name]).parts for name in names]
+        for key in sorted({key for u in (*means, answers.parts) for key in u}):
+            rows.append([u.get(key, ZERO) for u in means])
+            right.append(answers.parts.get(key, ZERO))
+    row = solution(rows, right, len(names))
     if row is not None and (point := {name: c for name, c in zip(names, row, strict=True) if c}) != {"server": ONE}:
         yield point
 
@@ -71,19 +76,27 @@ def pose_descent(
     state = found.state(base)
     here, at_first = _point(state, point), _point_at_start(found, point)
     first = board.at(here)
-    after, _ = answered(method, solver, board, state)
-    there = _point(after, point)
-    second = board.at(there)
-    names, before, following = vectors_of_descent(found, point, (base, found.of(after)), (here, there), (first, second))
+    chances, sides, seconds = [], [], []
+    for chance, after in outcomes(method, solver, board, state):
+        there = _point(after, point)
+        seconds.append(board.at(there))
+        both = (base, found.of(after)), (here, there), (first, seconds[-1])
+        names, before, following = vectors_of_descent(found, point, *both)
+        chances.append(chance)
+        sides.append(following)
+
+    def expected(forms: Iterable[Form]) -> Form:
+        return combination(*zip(chances, forms, strict=True))
+
     last = {part: max(place for place in names if place[0] == part) for part in dict.fromkeys(p for p, _ in names)}
     gradient = (last[MEAN], last[MEAN])
     spread = (last[DEVIATION], last[DEVIATION]) if count > 1 else None
     squares: dict[Any, tuple[Form, Form]] = {
-        (a, b): (inner(before[a], before[b]), inner(following[a], following[b]))
+        (a, b): (inner(before[a], before[b]), expected(inner(following[a], following[b]) for following in sides))
         for a, b in pairs_of(before)
     }  # fmt: skip
     names[VALUE, 0] = "f at the point − inf f"
-    squares[WEIGHT] = (board.mean_value(first), board.mean_value(second))
+    squares[WEIGHT] = (board.mean_value(first), expected(map(board.mean_value, seconds)))
     measured = tuple(ONE if place == last[MEAN] else ZERO for place in names if place[0] == MEAN)
     sizes = [-square(before[last[MEAN]])]
     if spread is not None:

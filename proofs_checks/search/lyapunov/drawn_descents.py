@@ -21,15 +21,27 @@ from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, Part, coordinates, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.coordinates import (
+    Coordinates,
+    coordinates,
+    is_memoryless,
+    memories_at_rest,
+    memoryless,
+)
 from fedconvex.proofs_checks.search.lyapunov.descents import PosedDescent
 from fedconvex.proofs_checks.search.lyapunov.posed_round import EACH, VALUE, WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import vectors_of
-from fedconvex.proofs_checks.symbolic.random_vectors import FIXED, expected, if_drawn, is_clients_own, terms_of
+from fedconvex.proofs_checks.symbolic.random_vectors import (
+    FIXED,
+    expected,
+    if_drawn,
+    is_clients_own,
+    replaced,
+    terms_of,
+)
 from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     DEVIATION,
-    MEAN,
     ONE,
     ZERO,
     Family,
@@ -75,15 +87,19 @@ def pose_drawn_descent(
     }
     names, budget = {(VALUE, 0): "f at the server's point − inf f"}, {WEIGHT: ONE}
     inequalities = [*board.inequalities()]
+    share = to_fmpq(draws.chance_of_each)
+    # How far the server moves, in the mean over the clients: when a client takes part, and when it does not.
+    of_drawn = inner(replaced(Family(), moved, draws), moved) / share
+    distances = {DRAWN_ONES: of_drawn, IDLE_ONES: (distance - of_drawn * share) / (1 - share)}
     for name, size in memories_at_rest(found).items():
         old, new = (if_drawn(vectors_of(one)[name]) / size - here.gradient for one in (state, after))
         steepest = max(abs(to_fmpq(functions.lowest)), highest)
-        squares[LAG] = square(old), _lag_after(board, new, old, to_fmpq(draws.chance_of_each))
+        squares[LAG] = square(old), _lag_after(board, new, old, share)
         remembered = name if size == 1 else f"{name}/({size})"
         names[LAG[0]], budget[LAG] = f"{remembered} − ∇F_k at the server's point", to_fmpq(weight)
-        for who in (DRAWN_ONES, IDLE_ONES):
+        for who, far in distances.items():
             change = value(_size(who))
-            inequalities.append((f"gradients of {who} clients", steepest**2 * distance - change))
+            inequalities.append((f"gradients of {who} clients", steepest**2 * far - change))
             inequalities.append((f"mean gradients of {who} clients", change - square(board.vectors(who))))
     posed = PosedRound(found, board, names, squares, tuple(inequalities), sizes=(-square(whole), spread), measured=(),
                        least=ZERO, worth=1 / (2 * highest), budget=budget, paid=(ZERO, to_fmpq(weight)),
@@ -127,13 +143,9 @@ def _size(who: str) -> str:
 
 def _coordinates(method: Method, solver: LocalSolver, draws: Draws) -> Coordinates:
     """Coordinates of all that runs reach, of clients that remember their gradients, or nothing."""
+    if is_memoryless(method):
+        return memoryless(method)
     first = own_start(method)
-    if not (first.memory or first.shared):
-        return Coordinates(method, Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE]), Part(DEVIATION, (), [], [], []))
-    if not draws.fixed_size:
-        raise InvalidInput("participation", f"of {draws.clients} clients", "does not draw equally many in every round, "
-                           "which is not analysed for clients that remember and need not be convex",
-                           "give Uniform(K)")  # fmt: skip
     found = coordinates(method, solver, SmoothStronglyConvex(1, 2), 2, draws=draws)  # which are those of any class
     sizes = memories_at_rest(found)
     if len(sizes) != 1 or not all(sizes.values()) or any(u.parts for u in first.memory.values()):

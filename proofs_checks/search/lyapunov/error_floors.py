@@ -12,7 +12,7 @@ from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, Coordinates, Part, memories_at_rest
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, is_memoryless, memories_at_rest, memoryless
 from fedconvex.proofs_checks.search.lyapunov.drawn_federations import counts_to_try
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import (
@@ -196,13 +196,10 @@ def _of_heterogeneity(
     try:
         return lyapunov(method, spec.clients, spec.num_clients, local_solver, participation).function, Fraction(0)
     except Biased:
-        state = spec.method.initial_state(0, lambda row: row)
-        if state.shared or state.memory or spec.method.skip != 0:
+        if not is_memoryless(spec.method):
             raise InvalidInput("method", method, "is biased and has a memory, which is not analysed here",
                                "give FedGD, FedProx or an unbiased method") from None  # fmt: skip
-    first = Part(MEAN, ("server",), [[ONE]], [[ONE]], [ONE])
-    memoryless = Coordinates(spec.method, first, Part(DEVIATION, (), [], [], []))
-    posed = _posed(spec, of=memoryless, pulled=True)
+    posed = _posed(spec, of=memoryless(spec.method), pulled=True)
     if spec.clients.lowest < spec.clients.highest or not spec.draws.everyone:
         return _lowest(posed, ALONE, None), attained_floor(posed, spec, "heterogeneity", *ALONE)
     # Quadratics of one curvature: the mean of their gradients is the gradient at the mean, whatever the clients do.

@@ -197,9 +197,6 @@ def specified(
         raise InvalidInput("local_steps", own.steps, "differ between clients, which is not analysed here",
                            "give one number for all clients; `lyapunov` takes unequal ones")  # fmt: skip
     spec = specify(method, clients, num_clients, 1, metric, None, 0, local_solver, participation)
-    if not convex and spec.method.skip != 0:
-        raise InvalidInput("method", method, "communicates at random, which is not analysed for clients that are not "
-                           "convex", "give one whose rounds all communicate")  # fmt: skip
     if is_scheduled(spec.method) or is_scheduled(spec.solver):
         if period is None or period == 1:
             problem = "has a stepsize that changes from round to round, and a rate is that of one"

@@ -41,8 +41,8 @@ class NonconvexRate:
     heterogeneity no constant below `lower` stands before f(w⁰) − inf f, for all T: `federation(T)` shows it.
 
     V = weight·(f(p) − inf f) + (a quadratic form of memories and of gradients at p) >= 0 decreases in every round by
-    ‖∇f(p)‖²/gap at least, but for what heterogeneity adds. Where clients are sampled, squares of gradients and V are
-    expectations.
+    ‖∇f(p)‖²/gap at least, but for what heterogeneity adds. Where clients are sampled or rounds local at random, squares
+    of gradients and V are expectations.
 
     Attributes:
         method, solver, clients, num_clients: what was asked.
@@ -168,13 +168,18 @@ def _determinant(rows: list[list[Fraction]]) -> Fraction:
 def nonconvex_rate(spec: Specification, num_clients: int | str, weight: Fraction) -> NonconvexRate:
     """The rate; see `sublinear_rate`. Raises InvalidInput where no potential was found."""
     count, highest = min(spec.num_clients, 2), spec.clients.highest
+    if not spec.draws.everyone and spec.method.skip != 0:
+        raise InvalidInput("participation", spec.participation, "is not analysed where rounds are local at random and "
+                           "clients need not be convex", "give Full()")  # fmt: skip
     if not spec.draws.everyone:
         return _when_drawn(spec, num_clients, weight * highest)
     for point in points_of_state(spec.method, spec.solver, spec.clients, count):
         descent = pose_descent(spec.method, spec.solver, spec.clients, count, point, weight * highest)
         found = _cheapest(descent.posed)
         if found is not None:
-            slow = slowest_descent(spec.method, _answers(spec), spec.clients, point)
+            slow = None
+            if spec.method.skip == 0:
+                slow = slowest_descent(spec.method, _answers(spec), spec.clients, point)
             at = SERVER if [*point] == ["server"] else ANSWERS
             return NonconvexRate(spec.method, spec.solver, spec.clients, num_clients, at, descent, found, slow)
     raise _none_found(spec.method)

@@ -14,7 +14,7 @@ from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.attained_vectors import attained_vectors
-from fedconvex.proofs_checks.search.lyapunov.coordinates import Part, coordinates
+from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, Part, coordinates, is_memoryless, memoryless
 from fedconvex.proofs_checks.search.lyapunov.descents import points_of_state, vectors_of_descent
 from fedconvex.proofs_checks.search.lyapunov.functions import LyapunovFunction
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import specified
@@ -61,7 +61,7 @@ SERVER, ANSWERS = "the server's point", "the mean of the points where the client
 @final
 @dataclass(frozen=True, eq=False)
 class SublinearRate:
-    """The mean of f(w⁰) − f*, …, f(w^{T−1}) − f* is at most (distance·‖w⁰ − x*‖² + heterogeneity·ζ*²)/T.
+    """The mean of f(w⁰) − f*, …, f(w^{T−1}) − f* is at most (distance·‖w⁰ − x*‖² + heterogeneity·ζ*²)/T + floor·ζ*².
 
     With `points` "after" it is that of f(w¹) − f*, …, f(w^T) − f*, with "last" f(w^T) − f* alone. In expectation where
     clients are drawn or rounds skipped; ζ*² = mean‖∇F_k(x*)‖². V, a quadratic form of the state, decreases in each
@@ -76,7 +76,7 @@ class SublinearRate:
         method, solver, clients, num_clients: what was asked.
         at: where f is: at the server's point; or, where V is no function of it, at the mean of the points at which the
             clients' gradients are first evaluated (the answers of FedDyn, FedPD and FedSplit).
-        distance, heterogeneity, lower: exact numbers.
+        distance, heterogeneity, lower: exact numbers; `floor` is 0 but for biased methods, which are without memory.
         function: V, and the proof.
     """
 
@@ -90,6 +90,12 @@ class SublinearRate:
     heterogeneity: Fraction
     lower: Fraction
     function: LyapunovFunction
+
+    @property
+    def floor(self) -> Fraction:
+        """The multiple of ζ*² that stays after any number of rounds; 0 for methods that rest at the minimiser."""
+        earned, *paid = self.function.prices
+        return sum(paid, Fraction(0)) / earned
 
     @property
     def certificate(self) -> DualCertificate:
@@ -106,12 +112,14 @@ class SublinearRate:
         for name, x in zip(("distance", "heterogeneity"), lengths, strict=True):
             if x < 0:
                 raise InvalidInput(name, x, "is no length", "give a number >= 0")
-        return (self.distance * lengths[0] ** 2 + self.heterogeneity * lengths[1] ** 2) / rounds
+        spread = lengths[1] ** 2
+        return (self.distance * lengths[0] ** 2 + self.heterogeneity * spread) / rounds + self.floor * spread
 
     def __repr__(self) -> str:
         a, b = float_at_least(self.distance), float_at_least(self.heterogeneity)
+        stays = f" + {float_at_least(self.floor)}·ζ*²" if self.floor else ""
         what = "last" if self.points == "last" else "mean of"
-        return f"<{what} f − f* with {self.method}: at most ({a}·‖w⁰ − x*‖² + {b}·ζ*²)/T>"
+        return f"<{what} f − f* with {self.method}: at most ({a}·‖w⁰ − x*‖² + {b}·ζ*²)/T{stays}>"
 
     def __str__(self) -> str:
         return on_screen(f"{self!r}\n  f is at {self.at}; V in proportion to {self.function}")
@@ -176,10 +184,7 @@ def sublinear_rate(
     if points == "last":
         at, priced = _with_growth(spec, counts * clients.highest**2)
         return _rate(spec, num_clients, points, at, priced)
-    rounds = [
-        pose_round(spec.method, spec.solver, clients, min(spec.num_clients, 2), draws=spec.draws, valued=valued)
-        for valued in (False, True)
-    ]
+    rounds = _posed(spec, points)
     named = (MEAN, "server") in _names(rounds[0])
     if points == "after" and (spec.is_random or not named):
         problem = "is not analysed where V is no function of the server's point, or the next one is random"
@@ -194,9 +199,24 @@ def sublinear_rate(
     return _rate(spec, num_clients, points, SERVER if named else ANSWERS, *tried)
 
 
+def _posed(spec: Specification, points: str) -> list[PosedRound]:
+    """The round, without and with the objective's value in V; where the method is biased, what moves it has a price."""
+
+    def posed(**measured: Any) -> PosedRound:
+        count = min(spec.num_clients, 2)
+        return pose_round(spec.method, spec.solver, spec.clients, count, draws=spec.draws, **measured)
+
+    try:
+        return [posed(), posed(valued=True)]
+    except Biased:
+        if points != "before" or not is_memoryless(spec.method):
+            raise
+    return [posed(of=memoryless(spec.method), pulled=True)]
+
+
 def _rate(spec: Specification, num_clients: int | str, points: str, at: str, *tried: PosedRound) -> SublinearRate:
     """The rate that the first potential proves that is found. Raises InvalidInput where none is."""
-    potentials = (cheapest(priced, Fraction(1), (Fraction(-1),)) for priced in tried)
+    potentials = (cheapest(one, Fraction(1), (Fraction(-1), Fraction(0))[: len(one.sizes)]) for one in tried)
     found = next((one for one in potentials if one is not None and one.prices[0] > 0), None)
     if found is None:
         problem = "has no quadratic potential that was found to decrease with f(w) − f*"
@@ -255,7 +275,8 @@ def _with_gap(posed: PosedRound, counts: Fraction, after_it: bool) -> PosedRound
             if a[0] == part.part:
                 budget[a, b] = factor * part.start[a[1]] * part.start[b[1]]
     measured = (ZERO,) * posed.parts[MEAN]
-    return replace(posed, inequalities=all_inequalities(board), sizes=(-gap,), measured=measured, budget=budget)
+    return replace(posed, inequalities=all_inequalities(board), sizes=(-gap, *posed.sizes), measured=measured,
+                   budget=budget, paid=(ZERO, to_fmpq(counts)) if posed.sizes else ())  # fmt: skip
 
 
 # The last point on convex clients, by a potential that grows: V_t = V + t·U, with U >= f(p) − f*.

@@ -180,7 +180,7 @@ def answered(
     """
     if communicates is None and method.skip != 0:
         raise InvalidInput("method", method, "changes from round to round", "give one with fixed parameters, skip=0")
-    [(_, after, points)] = _played_rounds(method, solver, board, state, draws, [communicates is not False], noisy)
+    [(_, after, points)] = played_rounds(method, solver, board, state, draws, [communicates is not False], noisy)
     return after, points
 
 
@@ -198,12 +198,12 @@ def outcomes(
         ways = [
             (chance * tosses[sends], after)
             for chance, before in ways
-            for sends, after, _ in _played_rounds(*of_t, board, before, draws, [*tosses])
+            for sends, after, _ in played_rounds(*of_t, board, before, draws, [*tosses])
         ]
     return ways
 
 
-def _played_rounds(
+def played_rounds(
     method: Method, solver: LocalSolver, board: Any, state: State, draws: Draws, communications: Sequence[bool],
     noisy: NoisyBoard | None = None,
 ) -> Iterator[tuple[bool, State, Any]]:  # fmt: skip

@@ -15,6 +15,7 @@ from rational_draws import rationals
 import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.errors import InvalidInput
+from fedconvex.participation import Draw
 from fedconvex.proofs_checks import SmoothConvex, WeaklyConvex, sublinear_rate, worst_case
 from fedconvex.proofs_checks.search.lyapunov.posed_round import VALUE
 from fedconvex.runs.rounds import rounds_of
@@ -129,6 +130,30 @@ def test_no_run_is_worse(data, method):
         total += (H * x - p) ** 2
         assert total <= paid + floor
         state = play.advance(state)
+
+
+@FEW
+@given(data=st.data(), p=st.sampled_from([F(1, 4), F(1, 2)]))
+def test_no_expectation_over_all_coins_is_worse(data, p):
+    """Scaffnew: every sequence of rounds with and without communication, exactly."""
+    found = rate_of(fc.Scaffnew(stepsize=F(1, 50) * p, probability=p))
+    problem, a, b = nonconvex_problem(data, 3)
+    play, start = rounds_of(found.method, problem, "exact"), data.draw(NUMBERS)
+    H, q = sum(a) / 3, sum(b) / 3
+    paid = found.gap * (H * start - q) ** 2 / (2 * H) + first_gradient(found) * (H * start - q) ** 2
+    ways, total = [(F(1), play.start(play.arithmetic.array([start])))], F(0)
+    for t in range(6):
+        for chance, state in ways:
+            x = fractions_of(state.server)[0]
+            spread = sum((c * x - d - H * x + q) ** 2 for c, d in zip(a, b, strict=True)) / 3
+            paid += chance * spread * (found.floor + found.heterogeneity * (t == 0))
+            total += chance * (H * x - q) ** 2
+        assert total <= paid
+        ways = [(chance * likely, play.advance(state, Draw(communicates=yes)))
+                for chance, state in ways for likely, yes in ((p, True), (1 - p, False))]  # fmt: skip
+    assert found.lower == 0 < found.gap < 53 / p
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, prices=tuple(c * F(21, 20) for c in found.function.prices))
 
 
 def test_scaffold_by_hand_on_waves():
@@ -276,7 +301,7 @@ def test_a_bound_in_words():
         ((fc.Scaffold(stepsize=F(1, 20), local_steps=17), SMOOTH), "give at most 16"),
         ((fc.FedGD(stepsize=1), SMOOTH, "any", None, None, 0), "is not positive"),
         ((fc.FedGD(stepsize=1), SMOOTH, "any", None, None, 1, "after"), "is for convex clients"),
-        ((fc.Scaffnew(stepsize=F(1, 8), probability=F(1, 2)), SMOOTH), "communicates at random"),
+        ((fc.Scaffnew(stepsize=F(1, 8), probability=F(1, 2)), SMOOTH), "has no potential"),
     ],
 )
 def test_what_is_not_analysed_is_refused(arguments, words):

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.beyond_core  # takes seconds
 CONVEX = SmoothConvex(1)
 rate_of = cache(partial(sublinear_rate, clients=CONVEX))
 NEAR = 1 + F(1, 10**5)
+BIASED = [fc.FedGD(stepsize=F(1, 8), local_steps=2), fc.FedGD(stepsize=F(1, 8), local_steps=4), fc.FedProx(mu=2)]
 MOMENTUM = fc.FedAvgM(stepsize=F(1, 2), momentum=F(1, 2))
 
 
@@ -85,6 +86,7 @@ def convex_problem(data, m):
 @FEW
 @given(data=st.data(), method=st.sampled_from([
     fc.Scaffold(stepsize=F(1, 2), local_steps=3), fc.FedDyn(alpha=2), fc.DANE(mu=2), fc.FedPD(eta=F(1, 2)), MOMENTUM,
+    *BIASED,
 ]))  # fmt: skip
 def test_no_run_is_worse(data, method):
     found = rate_of(method)
@@ -92,12 +94,31 @@ def test_no_run_is_worse(data, method):
     play, start = rounds_of(method, problem, "exact"), data.draw(NUMBERS)
     state, total = play.start(play.arithmetic.array([start])), F(0)
     bounds = found.distance * (start - x) ** 2 + found.heterogeneity * spread
-    for _ in range(6):
+    for t in range(6):
         played = play.play(state)
         at = state.server if "server" in found.at else fractions_of(played.answers.points).mean(0)
         total += (fractions_of(at)[0] - x) ** 2 * sum(a) / (2 * len(a))
         state = play.advance(state)
-        assert total <= bounds
+        assert total <= bounds + (t + 1) * found.floor * spread
+    assert (found.floor == 0) == (method not in BIASED)
+
+
+@pytest.mark.parametrize("method", BIASED, ids=str)
+def test_what_biased_methods_keep(method):
+    """Beside ‖w⁰ − x*‖²/(2esT), or μ‖w⁰ − x*‖²/(2T), a floor, which some clients come near: and none less is proved."""
+    found = rate_of(method)
+    step = method.stepsize * method.local_steps if isinstance(method, fc.FedGD) else 1 / F(method.mu)
+    assert 1 / (2 * step) <= found.distance <= NEAR / (2 * step)
+    assert (found.at, found.heterogeneity) == ("the server's point", 0)
+    earned, paid = found.function.prices
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, prices=(earned, paid * F(9, 10)))
+    with pytest.raises(ValueError, match="no proof"):
+        replace(found.function, prices=(earned * F(11, 10), paid))
+    assert found.bound(100, 1, 2) == found.distance / 100 + 4 * found.floor
+    assert "/T + " in repr(found)
+    with pytest.raises(InvalidInput, match="biased"):
+        sublinear_rate(method, CONVEX, points="after")
 
 
 @pytest.mark.parametrize("points", ["before", "after"])
@@ -293,7 +314,7 @@ def test_the_weight_trades_one_constant_for_the_other():
     [
         ((fc.FedSplit(stepsize=1), CONVEX), "no quadratic potential"),  # its errors need not decrease
         ((fc.FedGD(stepsize=F(5, 2)), CONVEX), "no quadratic potential"),
-        ((fc.FedProx(mu=1), CONVEX), "has a biased fixed point"),
+        ((fc.FedPD(eta=1), CONVEX, 4, None, Uniform(2)), "has a biased fixed point"),
         ((fc.Scaffold(stepsize=F(1, 20), local_steps=17), CONVEX), "give at most 16"),
         ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 0), "is not positive"),
         ((fc.FedGD(stepsize=1), CONVEX, "any", None, None, 1, "later"), "is no place in a round"),
