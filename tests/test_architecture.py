@@ -258,8 +258,7 @@ for name in sys.argv[2:]:
 @pytest.mark.beyond_core  # starts a process
 def test_theory_and_deep_import_without_the_dispensable_libraries() -> None:
     modules = [name for name in sources() if layer(name) in ("theory", "deep")]
-    for name in ("fedconvex.deep.compiled", "fedconvex.deep.compiled_lstm"):  # done without where there is no numba
-        modules.remove(name)
+    modules.remove("fedconvex.deep.compiled")  # done without where there is no numba
     require(python("-c", WITHOUT, " ".join(DISPENSABLE), *modules))
 
 

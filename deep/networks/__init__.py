@@ -4,23 +4,19 @@ import torch
 from torch import nn
 
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.models.recurrent import LastStateClassifier
 from fedconvex.deep.networks.base import Batch as Batch
 from fedconvex.deep.networks.base import Network as Network
 from fedconvex.deep.networks.functional import FunctionalNetwork
 from fedconvex.deep.networks.layered import LayeredNetwork, layers_of
 from fedconvex.deep.networks.layout import Layout as Layout
-from fedconvex.deep.networks.recurrent import RecurrentNetwork, is_recurrent
 
 
 def network_of(
     module: nn.Module, loss: TorchLoss, sample_shape: tuple[int, ...], lower: torch.dtype | None = None
 ) -> Network:
-    """The fastest implementation of the module: by hand if it is fully connected or an LSTM, else by `torch.func`.
+    """The fastest implementation of the module: by hand if it is fully connected, else by `torch.func`.
 
     lower: see `FunctionalNetwork`.
     """
-    if lower is None and isinstance(module, LastStateClassifier) and is_recurrent(module, loss, sample_shape):
-        return RecurrentNetwork(module, loss)
     layers = layers_of(module, loss, sample_shape) if lower is None else None
     return FunctionalNetwork(module, loss, lower) if layers is None else LayeredNetwork(module, layers, loss)

@@ -54,7 +54,8 @@ class FunctionalNetwork(Network):
         self._of_one: Callable[..., Any] = one if fast is None else alone
         self._of_clients: Callable[..., Any] = vmap(one)
         self._working: dict[int, int] = {}  # by the size of batches
-        self._together = True  # False once vmap has failed for this module, or where it was measured to be slower
+        # False where vmap has no rule, where it has failed or was wrong, and where it was measured to be slower.
+        self._together = not any(isinstance(part, nn.RNNBase) for part in module.modules())
 
     @property
     def takes_several(self) -> bool:

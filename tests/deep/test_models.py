@@ -36,19 +36,6 @@ def test_sizes(model: nn.Module, size: int) -> None:
     assert trainable(model) == size
 
 
-@pytest.mark.beyond_core  # takes seconds
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_lstm_is_that_of_torch(layers: int) -> None:
-    ours, theirs = models.recurrent.LSTM(5, 4, layers), nn.LSTM(5, 4, layers, batch_first=True)
-    assert [(n, p.shape) for n, p in ours.named_parameters()] == [(n, p.shape) for n, p in theirs.named_parameters()]
-    theirs.load_state_dict(ours.state_dict())
-    x = torch.randn(3, 7, 5)
-    torch.testing.assert_close(ours(x), theirs(x)[0])
-    with torch.no_grad():
-        ours.weight_hh_l0[0, 0] += 0.1
-    assert not torch.allclose(ours(x), theirs(x)[0])
-
-
 def test_word_vectors_are_not_trained() -> None:
     vectors = torch.randn(9, 5)
     model = models.sentiment_lstm(vectors, units=4)
@@ -64,8 +51,6 @@ def test_word_vectors_are_not_trained() -> None:
         (models.logistic_regression(6, 3), torch.randn(2, 4, 2, 3)),
         (models.fully_connected([6, 5, 3]), torch.randn(2, 4, 6)),
         (models.two_layer_cnn(3, 1, 16, (2, 3), (5, 4)), torch.randn(2, 4, 1, 16, 16)),
-        (models.character_lstm(11, 3, 4, 2), torch.randint(0, 11, (2, 4, 6))),
-        (models.sentiment_lstm(torch.randn(9, 5), units=3), torch.randint(0, 9, (2, 4, 6))),
         (models.resnet18(3, 1, 4, 2), torch.randn(2, 4, 1, 8, 8)),
     ],
 )
