@@ -16,7 +16,7 @@ from torch import Tensor
 
 from fedconvex.deep.graphs import graphed
 from fedconvex.deep.local_mode import own_generators
-from fedconvex.deep.networks import Batch, Network
+from fedconvex.deep.networks import Batch, Network, Toward
 from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent, Moments, in_order_of_steps
 
@@ -99,19 +99,26 @@ def _descend(
     stepsize, decay = float(descent.stepsize), float(descent.weight_decay)
     momentum = float(descent.momentum)
     velocity = torch.zeros_like(theta) if momentum else None
-    stiffness, pull = _quadratic_terms(subproblem, scale, clients.ridge)
-    if descent.clip is None and descent.factors is None and descent.moments is None:
-        # One fused update: theta ← keep·theta − stepsize·(gradient of the losses) + push.
-        keep, push = 1 - stepsize * (stiffness + decay), None if pull is None else pull.mul_(-stepsize)
+    shrink, linear = _ridge_of_each(clients.ridge, scale), subproblem.linear
+    weight = float(subproblem.weight) if subproblem.center is not None else 0.0
+    center = subproblem.center if weight else None  # of a proximal term, whose gradient is weight·(θ − center)
+    keep = 1 - stepsize * (shrink + decay)
+    nothing_left = center is not None and not bool(torch.as_tensor(keep).all())
+    if descent.clip is None and descent.factors is None and descent.moments is None and not nothing_left:
+        # One fused update: theta ← keep·theta, moved to keep·center by a part − stepsize·(gradient of losses) + push.
+        push = None if linear is None else linear * -stepsize
+        toward = None if center is None or velocity is not None else _toward(center, stepsize * weight, keep)
         running = 0
         for count, batch in _batches(clients, descent, members, scale):
             if count != running:  # the first step, or clients have finished: plan the step for those that remain
                 here, rows = theta[:count], keep if isinstance(keep, float) else keep[:count]
                 pushed = None if push is None else push[:count]
                 if velocity is None:
-                    step = network.step_function(here, stepsize, rows, pushed)
+                    own = None if toward is None else toward.of(count)
+                    step = network.step_function(here, stepsize, rows, pushed, toward=own)
                 else:
-                    step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum)
+                    own = None if center is None else Toward(center[:count], stepsize * weight)
+                    step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum, own)
                 if network.repeats:
                     changed = [here] if velocity is None else [here, velocity[:count]]
                     step = graphed(step, changed, int(descent.batches.steps[members].max()))
@@ -120,15 +127,18 @@ def _descend(
         return
     # Clipping needs the norm of each client's gradient before the step, Adam its square: nothing can be fused.
     moments = None if descent.moments is None else _Moments(descent.moments, theta)
+    room = torch.empty_like(theta) if center is not None else theta
     for taken, (count, batch) in enumerate(_batches(clients, descent, members, scale)):
         here, stepsize = theta[:count], float(descent.stepsize_at(taken))
         gradients = network.gradients(here, batch)
-        if pull is not None:
-            gradients += pull[:count]
-        if isinstance(stiffness, Tensor):
-            gradients.addcmul_(here, stiffness[:count])
-        elif stiffness:
-            gradients.add_(here, alpha=stiffness)
+        if linear is not None:
+            gradients += linear[:count]
+        if center is not None:
+            gradients.add_(torch.sub(here, center[:count], out=room[:count]), alpha=weight)
+        if isinstance(shrink, Tensor):
+            gradients.addcmul_(here, shrink[:count])
+        elif shrink:
+            gradients.add_(here, alpha=shrink)
         if descent.clip is not None:
             gradients.mul_((descent.clip / gradients.norm(dim=-1, keepdim=True)).clamp_(max=1))
         # Weight decay is not clipped, as in `Descent`.
@@ -170,16 +180,19 @@ def _with_momentum(
     push: Tensor | None,
     velocity: Tensor,
     momentum: float,
+    toward: Toward | None,
 ) -> Callable[[Batch], None]:
     """A function that takes one step: v ← momentum·v + (the change of theta without momentum), then theta ← theta + v.
 
     `velocity` holds this v, which is −stepsize times the velocity of the core and of torch.optim.SGD.
     """
     accumulate = network.step_function(theta, stepsize, momentum, push, into=velocity)
-    shrink = keep - 1
+    shrink, room = keep - 1, None if toward is None else torch.empty_like(theta)
 
     def step(batch: Batch) -> None:
         accumulate(batch)
+        if toward is not None:
+            velocity.add_(torch.sub(toward.center, theta, out=room), alpha=float(toward.part))
         if isinstance(shrink, Tensor):
             velocity.addcmul_(theta, shrink)
         elif shrink:
@@ -189,22 +202,17 @@ def _with_momentum(
     return step
 
 
-def _quadratic_terms(subproblem: Subproblem, scale: Tensor, ridge: float) -> tuple["float | Tensor", Tensor | None]:
-    """The subproblem's proximal, linear and ridge terms as stiffness, a number or (K, 1), and pull, (K, d).
+def _ridge_of_each(ridge: float, scale: Tensor) -> "float | Tensor":
+    """The curvature of the clients' ridges: a number, which can be fused into a matrix product, or a column (K, 1)."""
+    if not ridge:
+        return 0.0
+    of_each = ridge * scale
+    return float(of_each[0]) if bool((of_each == of_each[0]).all()) else of_each
 
-    The gradient of the subproblem is the gradient of the losses + stiffness·θ + pull.
-    """
-    stiffness: float | Tensor = float(subproblem.weight) if subproblem.center is not None else 0.0
-    pull = None
-    if stiffness and subproblem.center is not None:
-        pull = -stiffness * subproblem.center
-    if subproblem.linear is not None:
-        pull = subproblem.linear.clone() if pull is None else pull.add_(subproblem.linear)
-    if ridge:
-        stiffness = stiffness + ridge * scale
-        if bool((stiffness == stiffness[0]).all()):  # a number can be fused into the matrix product, a column cannot
-            stiffness = float(stiffness[0])
-    return stiffness, pull
+
+def _toward(center: Tensor, part: float, keep: "float | Tensor") -> Toward:
+    """The pull part·(center − θ) as one on keep·θ ≠ 0, whose rounding is that of keep·center: it is 0 at the center."""
+    return Toward(keep * center, part / keep)
 
 
 def _batches(

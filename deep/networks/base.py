@@ -19,6 +19,18 @@ class Batch:
     shares: Tensor
 
 
+@dataclass(frozen=True, eq=False)
+class Toward:
+    """A proximal term's pull: a part, a number or (K, 1), of the way to a center (K, d); exactly 0 at the center."""
+
+    center: Tensor
+    part: "float | Tensor"
+
+    def of(self, count: int) -> "Toward":
+        """That of the first clients."""
+        return Toward(self.center[:count], self.part[:count] if isinstance(self.part, Tensor) else self.part)
+
+
 class Network(ABC):
     """A module as a function of its parameters, for K clients at once.
 
@@ -52,10 +64,16 @@ class Network(ABC):
 
     @abstractmethod
     def step_function(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
+        self,
+        theta: Tensor,
+        stepsize: float,
+        keep: "float | Tensor",
+        push: Tensor | None,
+        into: Tensor | None = None,
+        toward: Toward | None = None,
     ) -> Callable[[Batch], None]:
         """A function of a batch that updates `into` (K, d), by default theta, in place:
-        into ← keep·into − stepsize·gradients(theta) + push.
+        into ← keep·into + toward.part·(toward.center − keep·into) − stepsize·gradients(theta) + push.
 
         keep is a number or (K, 1), push is (K, d); they are the same in every step, so that a network can plan the
         step once. With `into` a velocity and `keep` its momentum, this is a step with momentum.

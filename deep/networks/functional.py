@@ -15,7 +15,7 @@ from torch.nn.functional import conv2d
 
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import TensorMemory, is_out_of_memory
-from fedconvex.deep.networks.base import Batch, Network
+from fedconvex.deep.networks.base import Batch, Network, Toward
 from fedconvex.deep.networks.layered import has_hooks, in_sequence
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of, twin
 
@@ -88,7 +88,13 @@ class FunctionalNetwork(Network):
         return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
     def step_function(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
+        self,
+        theta: Tensor,
+        stepsize: float,
+        keep: "float | Tensor",
+        push: Tensor | None,
+        into: Tensor | None = None,
+        toward: Toward | None = None,
     ) -> Callable[[Batch], None]:
         if len(theta) == 1 and self._is_called and theta.device.type == "cpu":
             # As the plain loop calls it: exchanging the parameters in every step would take longer than small steps.
@@ -97,10 +103,10 @@ class FunctionalNetwork(Network):
             def gradients(batch: Batch) -> tuple[Tensor, ...]:
                 return gradients_alone(self._copy, own, self.loss, self.lower, batch)
 
-            return step_of_gradients(gradients, self.layout, theta, stepsize, keep, push, into)
+            return step_of_gradients(gradients, self.layout, theta, stepsize, keep, push, into, toward)
         views = self.layout.views(theta)
         return step_of_gradients(
-            lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into
+            lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into, toward
         )
 
     @cached_property
@@ -203,6 +209,7 @@ def step_of_gradients(
     keep: "float | Tensor",
     push: Tensor | None,
     into: Tensor | None,
+    toward: Toward | None,
 ) -> Callable[[Batch], None]:
     """`Network.step_function` from the gradients of a batch, one (K, *shape) for each parameter."""
     changing = theta if into is None else into
@@ -212,6 +219,8 @@ def step_of_gradients(
         gradients = gradients_of(batch)
         if isinstance(keep, Tensor) or keep != 1:
             changing.mul_(keep)
+        if toward is not None:
+            changing.lerp_(toward.center, toward.part)
         # The targets are views of `changing`: no flat gradient is assembled.
         for target, gradient in zip(targets, gradients, strict=True):
             target.sub_(gradient, alpha=stepsize)

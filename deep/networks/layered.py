@@ -7,14 +7,14 @@ the gradient of its weights, is added to the weights directly.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
 
 from fedconvex.deep.calls import Call, machine_code_for
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.networks.base import Batch, Network
+from fedconvex.deep.networks.base import Batch, Network, Toward
 from fedconvex.deep.networks.layout import Layout
 from fedconvex.deep.networks.products import added_product_calls, product_calls
 
@@ -110,19 +110,37 @@ class LayeredNetwork(Network):
         return True
 
     def step_function(
-        self, theta: Tensor, stepsize: float, keep: "float | Tensor", push: Tensor | None, into: Tensor | None = None
+        self,
+        theta: Tensor,
+        stepsize: float,
+        keep: "float | Tensor",
+        push: Tensor | None,
+        into: Tensor | None = None,
+        toward: Toward | None = None,
     ) -> Callable[[Batch], None]:
         changing = theta if into is None else into
         parts, changed = self._parts(theta), {part.layer: part for part in self._parts(changing)}
+        centers = {} if toward is None else {part.layer: part for part in self._parts(toward.center)}
         # The product scales the weights by one number, beta; factors that differ between clients are multiplied before.
-        beta, factor = (1.0, keep[..., None]) if isinstance(keep, Tensor) else (keep, keep)
+        fused = toward is None and not isinstance(keep, Tensor)
+        beta: Any = keep if fused else 1.0
+
+        def scaled(values: Tensor, center: Tensor | None) -> list[Call]:
+            calls: list[Call] = []
+            if isinstance(keep, Tensor) or keep != 1:
+                calls = [partial(values.mul_, keep[..., None] if isinstance(keep, Tensor) else keep)]
+            if toward is not None:
+                part = toward.part[..., None] if isinstance(toward.part, Tensor) else toward.part
+                calls.append(partial(values.lerp_, center, part))
+            return calls
 
         def update_calls(layer: Layer, errors: Tensor, inputs: Tensor) -> list[Call]:
             weight, bias = changed[layer].weight, changed[layer].bias
-            calls: list[Call] = [partial(weight.mul_, factor)] if isinstance(factor, Tensor) else []
+            center = centers.get(layer)
+            calls = [] if fused else scaled(weight, None if center is None else center.weight)
             calls += added_product_calls(weight, errors.mT, inputs, beta, -stepsize)
             if bias is not None:
-                calls += [partial(bias.mul_, factor)] if isinstance(factor, Tensor) or factor != 1 else []
+                calls += scaled(bias, None if center is None else center.bias)
                 calls += bias_update_calls(bias, errors, -stepsize)
             return calls
 

@@ -12,7 +12,7 @@ from torch.func import functional_call
 
 from fedconvex.deep import calls
 from fedconvex.deep.losses import LOSSES, TorchCrossEntropy, TorchLoss, loss_of
-from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, network_of, products
+from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, Toward, network_of, products
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
 
@@ -112,8 +112,13 @@ def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) 
     network = network_by(by, module, TorchCrossEntropy())
     theta = points(network.layout)
     push = 0.1 * points(network.layout) if pushed else None
-    expected = keep * theta - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
-    network.step_function(theta, 0.3, keep, push)(batch)
+    expected, toward = keep * theta, None
+    if pushed:
+        part = 0.4 if isinstance(keep, float) else 0.8 * keep
+        toward = Toward(0.2 * theta.flip(0), part)
+        expected = expected + part * (toward.center - expected)
+    expected = expected - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
+    network.step_function(theta, 0.3, keep, push, toward=toward)(batch)
     torch.testing.assert_close(theta, expected)
 
 
