@@ -30,7 +30,7 @@ from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least, truth_value
 
 T = TypeVar("T")
-FORMAT = "4"
+FORMAT = "5"
 LIBRARIES = ("fedconvex", "numpy", "torch")
 
 
@@ -48,8 +48,8 @@ class DeepCheckpoint:
     exactly: bool = False  # whether other instruction sets are refused
     # The kinds of machines that computed the rounds so far: `load` adds those of the file, so that `save` keeps them.
     computed_with: list[dict[str, str]] = field(default_factory=list)
-    # What measurements chose at the start, on which the last digits depend: `load` adds the file's, `save` keeps it.
-    chosen: dict[str, bool | None] = field(default_factory=dict)
+    # How the run computes, see `routes.route_of`: `load` adds the file's, `save` keeps it.
+    route: dict[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def at(
@@ -110,7 +110,7 @@ class DeepCheckpoint:
             "run": json.dumps(self.identity.saved),
             "versions": json.dumps(_versions()),
             "computed_with": json.dumps(distinct(self.computed_with, self.here)),
-            "chosen": json.dumps(self.chosen),
+            "route": json.dumps(self.route),
             "records": json.dumps(records),
         }
         about["content"] = _content(stored, about)
@@ -125,8 +125,8 @@ class DeepCheckpoint:
         found = self._of_first(lambda: self._load(rounds))
         if found is None:
             return None
-        tensors, records, chosen = found
-        self.chosen.update(chosen)
+        tensors, records, route = found
+        self.route.update(route)
         state = self._decoded(tensors)
         return (state if self.processes is None else self.processes.own(state)), records
 
@@ -153,8 +153,8 @@ class DeepCheckpoint:
         result: T = found
         return result
 
-    def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]], dict[str, bool | None]] | None:
-        """The saved tensors, records and choices, or None if there is no file.
+    def _load(self, rounds: int) -> tuple[dict[str, Tensor], list[dict[str, Any]], dict[str, Any]] | None:
+        """The saved tensors, records and route, or None if there is no file.
 
         Raises InvalidInput for a damaged file, a file that is not a checkpoint, one of another run (naming what
         differs) or of other library versions, one computed with other instruction sets if `exactly` (otherwise a
@@ -171,7 +171,7 @@ class DeepCheckpoint:
             run, there, records = (json.loads(about[name]) for name in ("run", "versions", "records"))
             differing = self.identity.differences(run)
             rows = [dict(record) for record in records]
-            chosen = dict(json.loads(about.get("chosen", "{}")))
+            route = dict(json.loads(about["route"]))
             there = dict(there)
             computed_with = json.loads(about.get("computed_with", "null"))
         except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
@@ -190,7 +190,7 @@ class DeepCheckpoint:
             raise InvalidInput("rounds", rounds, f"{self.path} already holds round {len(rows) - 1} of this run", cure)
         require_same("checkpoint", self.path, computed_with, self.here, self.exactly)
         self.computed_with[:] = computed_with or []
-        return tensors, rows, chosen
+        return tensors, rows, route
 
     def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
         from safetensors import SafetensorError, safe_open

@@ -12,7 +12,15 @@ from fedconvex.deep.arrays import moved
 from fedconvex.deep.independence import agree
 from fedconvex.deep.local_mode import other_generators, own_generators, torchs_generators
 from fedconvex.deep.losses import TorchLoss, UserLoss
-from fedconvex.deep.networks.functional import kernels_for
+from fedconvex.deep.memory import is_out_of_memory
+from fedconvex.deep.networks.base import Batch
+from fedconvex.deep.networks.functional import (
+    COMPARED,
+    FunctionalNetwork,
+    gradients_alone,
+    kernels_for,
+    parameters_in,
+)
 from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
 
@@ -26,6 +34,9 @@ DROPOUTS = (nn.modules.dropout._DropoutNd,)  # probability: their attribute p
 WITH_DROPOUT = (nn.RNNBase, nn.MultiheadAttention)  # probability: their attribute dropout
 WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 IN_TRAINING = "give local_mode='training'"
+NO_CHECKPOINTS = (
+    "leave torch.utils.checkpoint out: it computes again in the backward pass, with the module's own parameters"
+)
 CALLS = 8  # a layer that is left out half of the time is left out, or not, in all of them in 1 % of trials
 SIZES = (2, 1)  # a batch of one hides outputs in the wrong order of axes, a batch of two a squeezed batch axis
 
@@ -60,9 +71,15 @@ def require_plain(module: nn.Module) -> None:
         if isinstance(layer, torch.jit.ScriptModule):
             problem = f"{where} is a scripted module, whose parameters cannot be exchanged"
             raise InvalidInput("model", type(module).__name__, problem, "give the nn.Module of which it was made")
-    for name, parameter in module.named_parameters():
+        if isinstance(layer, nn.Embedding | nn.EmbeddingBag) and layer.scale_grad_by_freq:
+            problem = f"{where} divides gradients by how often a token occurs in a batch, which no sample's loss knows"
+            raise InvalidInput("model", type(module).__name__, problem, "set its scale_grad_by_freq to False")
+    for name, parameter in (*module.named_parameters(), *module.named_buffers()):
         if parameter.is_complex():
             raise InvalidInput("model", type(module).__name__, f"has complex numbers in {name}", "give real parameters")
+        if parameter.is_meta:
+            problem, cure = f"{name} has no numbers: it is on torch's device 'meta'", "make it on the CPU"
+            raise InvalidInput("model", type(module).__name__, problem, f"{cure}, or call its to_empty and fill it")
 
 
 def require_running_statistics(module: nn.Module) -> None:
@@ -132,6 +149,43 @@ def require_deterministic(module: nn.Module, loss: TorchLoss, shards: "Shards", 
         loss.values(outputs, targets)
         if drawn():
             raise InvalidInput("loss", loss.title, "draws random numbers", "give a function of outputs and targets")
+
+
+def require_differentiable(network: FunctionalNetwork, module: nn.Module, shards: "Shards") -> None:
+    """Raise InvalidInput unless gradients are those of plain autograd; let the network leave vmap where its are not.
+
+    They are compared at other parameters than the module's own, which torch.func's calls give back after the call.
+    """
+    trial, place = duplicate(module), shards.device
+    with torch.no_grad():
+        theta = network.layout.flat(module)[None].mul(1.01).add_(0.01)
+    numbers = shards.inputs.flatten(1)
+    rows = torch.arange(min(COMPARED, len(numbers)), device=numbers.device)
+    if not numbers.is_floating_point() and numbers.numel():  # the least and the largest token, which may mean padding
+        rows = torch.cat([_extremes(numbers).to(rows), rows])[: len(rows)]
+    order = torch.stack([rows.flip(0), rows]).cpu().numpy()
+    batch = shards.batch(order, torch.full(order.shape, 1 / len(rows), dtype=shards.dtype, device=place))
+    one = Batch(batch.inputs[:1], batch.targets[:1], batch.shares[:1])
+    try:
+        with kernels_for(trial)():
+            own = parameters_in(trial, network.layout, theta[0].clone())
+            plain = gradients_alone(trial, own, network.loss, network.lower, one)
+            found = network.gradients(theta, one)
+    except Exception as error:
+        if is_out_of_memory(error):  # batches of a run may be smaller than these
+            return
+        problem = f"cannot be differentiated: {_first_line(error)}"
+        cure = NO_CHECKPOINTS if "checkpoint" in str(error) else "use functions that torch.autograd.grad differentiates"
+        raise InvalidInput("model", type(module).__name__, problem, cure) from error
+    parts = network.layout.views(found).values()
+    if (name := network.differing([*parts], plain)) is not None:
+        problem = f"computes another gradient of {name} where it is called with other parameters than its own"
+        raise InvalidInput("model", type(module).__name__, problem, NO_CHECKPOINTS)
+    try:
+        network.compare(network.layout.views(theta.repeat(2, 1)), batch)
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
 
 
 def _changes(module: nn.Module, inputs: Tensor) -> bool:

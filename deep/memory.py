@@ -134,9 +134,9 @@ class TensorMemory(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
         # Views share their base's storage, and an operation in place returns its argument: neither takes memory.
-        given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor)}
+        given = {_storage(x) for x in tree_flatten((args, kwargs))[0] if isinstance(x, Tensor) and not x.is_sparse}
         for tensor in tree_flatten(result)[0]:
-            if isinstance(tensor, Tensor) and _storage(tensor) not in given | self._known:
+            if isinstance(tensor, Tensor) and not tensor.is_sparse and _storage(tensor) not in given | self._known:
                 self._enter(tensor)
         return result
 

@@ -5,7 +5,8 @@ call after another. On a CPU the size of a step decides (`memory`), and training
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
 from fedconvex.deep.devices import wait_for
-from fedconvex.deep.memory import with_room
+from fedconvex.deep.memory import Budget, with_room
 from fedconvex.deep.networks.functional import FunctionalNetwork
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.processes import Processes
@@ -22,6 +23,24 @@ from fedconvex.local_solvers import LocalSolver
 
 CLIENTS, REPETITIONS = 8, 5
 SAMPLES = 50  # of each client's batch, where the local solver has no batches
+
+
+def route_of(task: Task, budget: Budget) -> dict[str, Any]:
+    """How the run computes by now, on which its last digits depend: for a checkpoint, as JSON data."""
+    found: dict[str, Any] = {"numbers": budget.numbers, "of_sample": dict(budget.of_sample)}
+    if isinstance(network := getattr(task.problem, "network", None), FunctionalNetwork):
+        found |= {"together": network.takes_several, "compared": sorted(network.compared)}
+    return found
+
+
+def continue_on(task: Task, budget: Budget, saved: Mapping[str, Any]) -> None:
+    """Compute as the run did that a checkpoint's `route_of` is from."""
+    budget.numbers = min(budget.numbers, int(saved.get("numbers", budget.numbers)))
+    budget.of_sample |= saved.get("of_sample", {})
+    if isinstance(network := getattr(task.problem, "network", None), FunctionalNetwork):
+        network.compared |= set(saved.get("compared", ()))
+        if not saved.get("together", True):
+            network.take_one_by_one()
 
 
 def take_route(task: Task, solver: LocalSolver, chosen: bool | None, processes: Processes | None = None) -> bool | None:

@@ -37,7 +37,7 @@ from fedconvex.deep.problem import training_of
 from fedconvex.deep.processes import Processes, join, own_device
 from fedconvex.deep.round_settings import RoundSetting, before_and_in, participation_of
 from fedconvex.deep.rounds import RecordedRound, recorded_round
-from fedconvex.deep.routes import take_route
+from fedconvex.deep.routes import continue_on, route_of, take_route
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.deep.torch_data import GivenSamples
@@ -377,8 +377,9 @@ def run(
                 file = DeepCheckpoint.at(checkpoint, identity, checkpoint_every, task.arithmetic, share, place, exactly)
                 locks.enter_context(file.held())
             state, records = (None if file is None else file.load(rounds)) or (_first_state(running, task), [])
-            chosen = {} if file is None else file.chosen
-            chosen["together"] = take_route(task, running.solver, chosen.get("together"), share)
+            continued = {} if file is None else file.route
+            continue_on(task, monitor.budget, continued)
+            take_route(task, running.solver, continued.get("together"), share)
             if before is not None and planned is None and share is None and isinstance(task, NetworkTask):
                 before(with_room(lambda: footprint(task, simulator, state, rounds, names), monitor.budget))
             if records:
@@ -468,6 +469,7 @@ def _run_rounds(
 
     def save(state: State) -> None:
         assert file is not None
+        file.route.update(route_of(monitor.task, monitor.budget))
         file.save(state, records)
 
     schedule = None if file is None else SaveSchedule(save, file.every, monitor.rounds)

@@ -20,6 +20,7 @@ from fedconvex.arithmetic.dense import TorchArithmetic
 from fedconvex.arithmetic.rationals import Array, to_fraction
 from fedconvex.deep.compatibility import (
     require_deterministic,
+    require_differentiable,
     require_no_mode,
     require_plain,
     require_running_statistics,
@@ -30,7 +31,7 @@ from fedconvex.deep.disk import Disk
 from fedconvex.deep.independence import LOCAL_EVALUATION, require_independent
 from fedconvex.deep.local_mode import LocalMode
 from fedconvex.deep.losses import TorchCrossEntropy, TorchLogistic, TorchLoss
-from fedconvex.deep.networks import Layout, network_of
+from fedconvex.deep.networks import FunctionalNetwork, Layout, network_of
 from fedconvex.deep.networks.layered import layers_of
 from fedconvex.deep.networks.layout import copied, duplicate, twin
 from fedconvex.deep.problem import NetworkProblem, training_of
@@ -173,9 +174,15 @@ def task_of(
         arithmetic = arithmetics.get("float") if device.type == "cpu" else TorchArithmetic(device, dtype)
         problem = _linear_problem(loss, shards, module, ridge, shares)
         return LinearTask(twin(module), loss, shards, problem, arithmetic, float(ridge))
+    kept = twin(module)
+    for layer in module.modules():
+        if isinstance(layer, nn.Embedding | nn.EmbeddingBag):
+            layer.sparse = False  # the same gradients, in the form of all others
     network = network_of(module, loss, shards.sample_shape, lower)
+    if isinstance(network, FunctionalNetwork):
+        require_differentiable(network, kept, shards)
     of_network = NetworkProblem(network, shards, to_fraction(ridge), tuple(shares), owned, training=training)
-    return NetworkTask(twin(module), loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
+    return NetworkTask(kept, loss, shards, of_network, TorchArithmetic(device, dtype), float(ridge))
 
 
 def _copied(model: nn.Module) -> nn.Module:

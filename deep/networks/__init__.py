@@ -7,7 +7,7 @@ from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks.base import Batch as Batch
 from fedconvex.deep.networks.base import Network as Network
 from fedconvex.deep.networks.base import Toward as Toward
-from fedconvex.deep.networks.functional import FunctionalNetwork
+from fedconvex.deep.networks.functional import FunctionalNetwork as FunctionalNetwork
 from fedconvex.deep.networks.layered import LayeredNetwork, layers_of
 from fedconvex.deep.networks.layout import Layout as Layout
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from functools import cached_property, partial
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,11 @@ from fedconvex.deep.networks.base import Batch, Network, Toward
 from fedconvex.deep.networks.layered import has_hooks, in_sequence
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of, twin
 
+T = TypeVar("T")
 LARGEST_SCALE = 2.0**16  # of losses in float16, that of torch's GradScaler at the beginning
+COMPARED = 8  # samples of each of two clients whose gradients by vmap are compared with plain ones
+# The relative differences that rounding may make in a gradient, by the type of the products.
+TOLERANCES = {torch.float64: 1e-8, torch.float32: 1e-3}
 
 
 @final
@@ -34,9 +38,11 @@ class FunctionalNetwork(Network):
         self.module, self.loss, self.layout, self.lower = module, loss, Layout.of(module), lower
         self._never_called = twin(module)
         place, full = next(module.parameters()).device.type, next(module.parameters()).dtype
-        aliases, kernels = aliases_of(module), kernels_for(module)
+        aliases, kernels, padding = aliases_of(module), kernels_for(module), padding_rows(module)
 
         def one(parameters: Views, inputs: Tensor, targets: Tensor) -> Tensor:
+            for name, row in padding.items():  # vmap's derivative leaves it out for the first client alone
+                parameters = parameters | {name: torch.where(row, parameters[name].detach(), parameters[name])}
             if aliases:  # torch's own tie_weights fails to restore a module that is registered under two names
                 parameters = parameters | {alias: parameters[name] for alias, name in aliases.items()}
             cast = nullcontext() if place == "meta" else torch.autocast(place, lower, enabled=lower is not None)
@@ -56,6 +62,7 @@ class FunctionalNetwork(Network):
         self._working: dict[int, int] = {}  # by the size of batches
         # False where vmap has no rule, where it has failed or was wrong, and where it was measured to be slower.
         self._together = not any(isinstance(part, nn.RNNBase) for part in module.modules())
+        self.compared: set[int] = set()  # sizes of batches for which vmap's gradients were compared with plain ones
 
     @property
     def takes_several(self) -> bool:
@@ -119,21 +126,35 @@ class FunctionalNetwork(Network):
             alone = {name: value[0] for name, value in parameters.items()}
             single: Tensor = self._of_one(alone, batch.inputs[0], batch.targets[0])
             return single[None]
+        return self._by_route(
+            lambda: self._vectorised(parameters, batch), lambda: self._one_after_the_other(parameters, batch)
+        )
+
+    def _by_route(self, together: Callable[[], T], one_by_one: Callable[[], T]) -> T:
+        """What is computed of several clients: together, or one after the other once that has failed."""
         if self._together:
             try:
-                # The fused kernels of attention take one client at a time, and have no second derivative.
-                with sdpa_kernel(SDPBackend.MATH):
-                    together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
-                return together
-            except RuntimeError as error:
+                return together()
+            except Exception as error:
                 if is_out_of_memory(error):
                     raise
                 # If this fails as well, the error is about the model, and vmap was not to blame.
-                one_by_one = self._one_after_the_other(parameters, batch)
-                self._together = False
-                _warn(self.module, error)
-                return one_by_one
-        return self._one_after_the_other(parameters, batch)
+                found = one_by_one()
+                self._leave_vmap(str(error).splitlines()[0] if str(error) else type(error).__name__)
+                return found
+        return one_by_one()
+
+    def _vectorised(self, parameters: Views, batch: Batch) -> Tensor:
+        # The fused kernels of attention take one client at a time, and have no second derivative.
+        with sdpa_kernel(SDPBackend.MATH):
+            together: Tensor = self._of_clients(parameters, batch.inputs, batch.targets)
+        return together
+
+    def _leave_vmap(self, reason: str) -> None:
+        self._together = False
+        name = type(self.module).__name__
+        text = f"{name} cannot be vectorised over clients ({reason}): they are computed one after another"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def _one_after_the_other(self, parameters: Views, batch: Batch) -> Tensor:
         own = {name: value.unbind() for name, value in parameters.items()}
@@ -149,11 +170,80 @@ class FunctionalNetwork(Network):
 
         Clients share no parameters, so the gradient of the sum of their losses has each client's own gradient as a row.
         """
+        if len(batch.targets) == 1:
+            return self._differentiated(self._losses, parameters, batch)
+        if self._together:
+            self.compare(parameters, batch)
+        return self._gradients_by_route(parameters, batch)
+
+    def _gradients_by_route(self, parameters: Views, batch: Batch) -> tuple[Tensor, ...]:
+        return self._by_route(
+            lambda: self._differentiated(self._vectorised, parameters, batch),
+            lambda: self._gradients_one_by_one(parameters, batch),
+        )
+
+    def _gradients_one_by_one(self, parameters: Views, batch: Batch) -> tuple[Tensor, ...]:
+        """The same, with the activations of one client in memory at a time."""
+        found = []
+        for k in range(len(batch.targets)):
+            own = {name: value[k : k + 1] for name, value in parameters.items()}
+            alone = Batch(batch.inputs[k : k + 1], batch.targets[k : k + 1], batch.shares[k : k + 1])
+            found.append(self._differentiated(self._losses, own, alone))
+        return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+    def _differentiated(
+        self, losses_of: Callable[[Views, Batch], Tensor], parameters: Views, batch: Batch
+    ) -> tuple[Tensor, ...]:
         with torch.enable_grad():
             # Leaves of their own: as views of one vector, each would be differentiated through that vector.
             leaves = {name: value.detach().requires_grad_() for name, value in parameters.items()}
-            total = (self._losses(leaves, batch) * batch.shares).sum()
+            total = (losses_of(leaves, batch) * batch.shares).sum()
             return scaled_gradients(total, tuple(leaves.values()), self.lower)
+
+    def compare(self, parameters: Views, batch: Batch) -> None:
+        """Compare vmap's gradients of two clients on a few samples with plain ones, once for each number of samples.
+
+        Where they differ, clients are computed one after another from then on.
+        """
+        size = min(batch.shares.shape[1], COMPARED)
+        if size in self.compared or not self._together:
+            return
+        two = {name: value[:2] for name, value in parameters.items()}
+        shares = torch.full_like(batch.shares[:2, :size], 1 / size)
+        some = Batch(batch.inputs[:2, :size], batch.targets[:2, :size], shares)
+        found = self._gradients_by_route(two, some)
+        self.compared.add(size)
+        if self._together:
+            name = self.differing(found, self._gradients_one_by_one(two, some))
+            if name is not None:
+                self._leave_vmap(f"torch's vmap computes another gradient of {name}")
+
+    def differing(self, found: Sequence[Tensor], plain: Sequence[Tensor]) -> str | None:
+        """The first parameter whose gradients differ by more than rounding, or None."""
+        tolerance = TOLERANCES[plain[0].dtype] if self.lower is None else 0.1
+        largest = max(float(part.abs().max()) for part in plain if part.numel())
+        for name, one, other in zip(self.layout.shapes, found, plain, strict=True):
+            if not other.isfinite().all() or not other.numel():
+                continue
+            if not float((one - other).abs().max()) <= tolerance * (float(other.abs().max()) + 0.01 * largest):
+                return name
+        return None
+
+
+def padding_rows(module: nn.Module) -> dict[str, Tensor]:
+    """Embeddings' parameters with a padding token: which row is that token's, (words, 1) booleans.
+
+    Without those that another layer shares, which may train the row.
+    """
+    shared = aliases_of(module).values()
+    found = {}
+    for prefix, layer in module.named_modules():
+        name = f"{prefix}.weight" if prefix else "weight"
+        if type(layer) is nn.Embedding and layer.padding_idx is not None and layer.weight.requires_grad:
+            rows = torch.arange(layer.num_embeddings, device=layer.weight.device) == layer.padding_idx
+            if name not in shared:
+                found[name] = rows[:, None]
+    return found
 
 
 def parameters_in(module: nn.Module, layout: Layout, theta: Tensor) -> list[nn.Parameter]:
@@ -191,7 +281,8 @@ def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype
     is carried from step to step, which a resumed run would have to know.
     """
     if lower != torch.float16:
-        return torch.autograd.grad(total, leaves, materialize_grads=True)
+        found = torch.autograd.grad(total, leaves, materialize_grads=True)
+        return tuple(part.to_dense() if part.is_sparse else part for part in found)
     scale = LARGEST_SCALE
     while True:
         found = torch.autograd.grad(total * scale, leaves, retain_graph=scale > 1, materialize_grads=True)
@@ -253,12 +344,6 @@ def repeatable(recurrent: bool) -> Iterator[None]:
             yield
     finally:
         cudnn.enabled = before
-
-
-def _warn(module: nn.Module, error: RuntimeError) -> None:
-    reason = str(error).splitlines()[0]
-    text = f"{type(module).__name__} cannot be vectorised over clients ({reason}): they are computed one after another"
-    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 # Sequences of convolutions on a CPU, one client at a time, with the channels of a pixel side by side in memory.
