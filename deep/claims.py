@@ -248,7 +248,7 @@ class ClaimOnDeepRun:
             raise NotOnThisRun("parameter", self._measured[0], "is about clients scaled by their weights",
                                f"give {self._measured[0]}=… to Claim.on")  # fmt: skip
         row = {"round": t, "value": nan, "inexactness": nan}
-        row |= Measuring(names, simulator, self.run.task, LANCZOS_STEPS, DRAWS).at(moment.state, t)
+        row |= Measuring(names, simulator, self.run.task, LANCZOS_STEPS, DRAWS, self.run.rounding).at(moment.state, t)
         if ROUND in needed:
             if simulator.stragglers is not None:
                 raise NotOnThisRun(

@@ -159,10 +159,9 @@ def require_differentiable(network: FunctionalNetwork, module: nn.Module, shards
     trial, place = duplicate(module), shards.device
     with torch.no_grad():
         theta = network.layout.flat(module)[None].mul(1.01).add_(0.01)
-    numbers = shards.inputs.flatten(1)
-    rows = torch.arange(min(COMPARED, len(numbers)), device=numbers.device)
-    if not numbers.is_floating_point() and numbers.numel():  # the least and the largest token, which may mean padding
-        rows = torch.cat([_extremes(numbers).to(rows), rows])[: len(rows)]
+    rows = torch.arange(min(COMPARED, len(shards.targets)), device=shards.inputs.device)
+    if shards.whole_numbers and shards.inputs.numel():  # the least and the largest token, which may mean padding
+        rows = torch.cat([_extremes(shards.inputs).to(rows), rows])[: len(rows)]
     order = torch.stack([rows.flip(0), rows]).cpu().numpy()
     batch = shards.batch(order, torch.full(order.shape, 1 / len(rows), dtype=shards.dtype, device=place))
     one = Batch(batch.inputs[:1], batch.targets[:1], batch.shares[:1])

@@ -1,19 +1,28 @@
 """The papers' statements in every round of a run: do their assumptions hold, what do they promise, what happened?
 
 Nothing here is proved. B and the variance are measured at the server's model before the round, curvature at some
-points of the round, and an assumption "holds" if these numbers satisfy it. Nothing is known about the points between,
-unless the round refutes it: where f falls by less than the statement promises, an assumption fails there.
+points of the round, and an assumption "holds" if these numbers satisfy it. The points between may refute it: gradients
+and values at each two of the points bound the curvatures on the way from one to the other, whoever takes part. The
+proofs use no more of the curvatures than these bounds, but for the draw of the clients: where f falls by less than a
+statement promises in expectation, an assumption fails, too. What is refuted, is so for all statements about the round.
 """
 
 from collections.abc import Iterator
-from math import nan
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.deep.problem import training_of
 from fedconvex.deep.round_settings import RoundSetting
 from fedconvex.deep.training_mode import OFF_OBJECTIVE, WHY_OFF
 from fedconvex.methods.base import Method
-from fedconvex.statements.assumptions import Runs
+from fedconvex.statements.assumptions import (
+    BoundedNegativeCurvature,
+    Convex,
+    Runs,
+    Smooth,
+    StronglyConvex,
+)
 from fedconvex.statements.results import named_parts
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedprox, papers
@@ -31,6 +40,7 @@ COLUMNS = (
     "round", "statement", "applies", "verdict", "quantity", "promised", "happened", "slack", "assumption", "reason",
 )  # fmt: skip
 CURVATURES = ("L", "L_minus")
+SLACK = 1e-3  # relative: curvatures between points that exceed the measured ones by less decide nothing
 DEVIATIONS = 6  # standard errors of a sampled decrease that a refutation allows for
 
 
@@ -55,6 +65,7 @@ def over_the_run(settings: list[RoundSetting], given: dict[str, Any]) -> "pandas
 
 def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     t = setting.row["round"]
+    rows: list[Row] = []
     for statement in statements_about(setting.method):
         if training_of(setting.problem) is not None:
             yield t, statement.identifier, False, DOES_NOT, "", nan, nan, nan, OFF_OBJECTIVE, WHY_OFF
@@ -63,15 +74,78 @@ def _of_round(setting: RoundSetting, given: dict[str, Any]) -> Iterator[tuple[An
         if not isinstance(found, Applies):
             yield t, statement.identifier, False, DOES_NOT, "", nan, nan, nan, found.assumption, found.reason
             continue
+        curvatures = _curvatures(statement, found, setting, given)
         for quantity, value in named_parts(statement.calculator.name, found.value).items():
             promised, happened = float(value), _happened(statement, setting)
-            slack, failed = happened - promised, ("", "")
-            if statement.identifier in REFUTABLE and slack < -_error(setting):
-                constants = ", ".join(f"{n} = {float(x):.4g}" for n, x in found.parameters.items() if n in CURVATURES)
-                numbers = f"{quantity} = {promised:.4g} was promised, {happened:.4g} happened"
-                failed = (REFUTED, f"{numbers}: an assumption fails between the points measured ({constants})")
-            verdict = failed[0] or APPLIES
-            yield t, statement.identifier, not failed[0], verdict, quantity, promised, happened, slack, *failed
+            rows.append(Row(statement, quantity, promised, happened, curvatures, _outside(curvatures, setting)))
+    # Where f falls by less than promised, the curvatures that the statement assumes do not all hold: for no statement.
+    broken = [row for row in rows if row.falls_short(_error(setting))]
+    for row in rows:
+        reason = row.reason or next((one.shortfall for one in broken if one.curvatures <= row.curvatures), "")
+        yield (
+            t, row.statement.identifier, not reason, REFUTED if reason else APPLIES, row.quantity, row.promised,
+            row.happened, row.happened - row.promised, REFUTED if reason else "", reason,
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True)
+class Row:
+    """A promise whose assumptions hold at the points measured, and why one of them fails between them, or ""."""
+
+    statement: Statement
+    quantity: str
+    promised: float
+    happened: float
+    curvatures: frozenset[tuple[str, float]]  # those that it assumes, with their values
+    reason: str
+
+    def falls_short(self, error: float) -> bool:
+        """Whether f fell by less than promised, by more than sampling and rounding explain."""
+        return self.statement.identifier in REFUTABLE and self.happened - self.promised < -error
+
+    @property
+    def shortfall(self) -> str:
+        """That f fell by less, in words."""
+        constants = ", ".join(f"{name} = {value:.4g}" for name, value in sorted(self.curvatures))
+        numbers = f"{self.quantity} = {self.promised:.4g} was promised, {self.happened:.4g} happened"
+        return f"{numbers}: an assumption fails between the points measured ({constants})"
+
+
+def _curvatures(
+    statement: Statement, found: Applies, setting: RoundSetting, given: dict[str, Any]
+) -> frozenset[tuple[str, float]]:
+    """The curvatures of the clients' functions that a statement assumes, by the names of L, L₋ and the least one."""
+
+    def value(parameter: str, quantity: str) -> float:
+        known = found.parameters.get(parameter, given.get(parameter))
+        return float(setting.measure(quantity) if known is None else known)
+
+    assumed = set()
+    for assumption in statement.every_assumption:
+        if isinstance(assumption, Smooth):
+            assumed.add(("L", value(assumption.L, "smoothness")))
+        elif isinstance(assumption, BoundedNegativeCurvature):
+            assumed.add(("L_minus", value(assumption.L_minus, "weak_convexity")))
+        elif isinstance(assumption, StronglyConvex):
+            assumed.add(("mu", value(assumption.mu, "mu")))
+        elif isinstance(assumption, Convex):
+            assumed.add(("mu", 0.0))
+    return frozenset(assumed)
+
+
+def _outside(curvatures: frozenset[tuple[str, float]], setting: RoundSetting) -> str:
+    """Which of these curvatures the gradients and values of the round refute, or ""."""
+    largest, least = (setting.row.get(f"{name}_between", nan) for name in ("smoothness", "least_curvature"))
+    allowed = SLACK * max(abs(largest), abs(least)) if isfinite(largest) and isfinite(least) else nan
+    for name, value in sorted(curvatures):
+        of_points = (largest, value) if name == "L" else (-least, value if name == "L_minus" else -value)
+        if of_points[0] - of_points[1] > allowed + setting.rounding:
+            what = f"a curvature of {largest if name == 'L' else least:.4g}"
+            return (
+                f"{name} = {value:.4g} was measured, but gradients and values of the round show {what} between points"
+            )
+    return ""
 
 
 def _happened(statement: Statement, setting: RoundSetting) -> float:
@@ -84,8 +158,8 @@ def _happened(statement: Statement, setting: RoundSetting) -> float:
 def _error(setting: RoundSetting) -> float:
     """How far the number of `_happened` may be from the expectation, by the sampling of draws and by rounding."""
     row = setting.row
-    values = abs(row["value"]) + abs(row["decrease"])
-    return float(DEVIATIONS * row["decrease_error"] + setting.rounding * values) / setting.square
+    values = abs(row["value"]) + abs(row.get("decrease", nan))
+    return float(DEVIATIONS * row.get("decrease_error", nan) + setting.rounding * values) / setting.square
 
 
 def stretches(table: "pandas.DataFrame", statement: str) -> list[tuple[int, int, str, str]]:

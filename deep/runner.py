@@ -197,8 +197,12 @@ class DeepRun(ShownResult, ClaimableRun):
     @property
     def rounding(self) -> float:
         """The relative error that rounding may leave in the objective's values: differences below it decide nothing."""
-        single = getattr(self.task.arithmetic, "dtype", torch.float64) == torch.float32
-        return SINGLE[self.precision] if single else ROUNDING
+        return _rounding(self.task, self.precision)
+
+
+def _rounding(task: Task, precision: str) -> float:
+    single = getattr(task.arithmetic, "dtype", torch.float64) == torch.float32
+    return SINGLE[precision] if single else ROUNDING
 
 
 @checked_keywords
@@ -363,6 +367,7 @@ def run(
             measuring = Measuring.of(
                 names, measure == "all", simulator, task,
                 integer_at_least(lanczos_steps, 1, "lanczos_steps"), integer_at_least(draws, 1, "draws"),
+                _rounding(task, precision),
             )  # fmt: skip
             monitor = Monitor(
                 task, held_out, measuring, integer_at_least(every, 1, "every"), rounds, share, evaluate, named

@@ -5,6 +5,7 @@
 | heterogeneity | gradient_norm, dissimilarity, gradient_variance | the server's model before the round |
 | curvature | smoothness, weak_convexity with their errors, least_curvature | the same |
 | | smoothness_of_round, least_curvature_of_round: the extremes, widened by their errors | `points_of_round` |
+| | smoothness_between, least_curvature_between: what gradients and values say of them | between these points |
 | decrease | decrease, decrease_error, inexactness_of_all | the next round, over all draws of clients |
 | memory | memory_error | the same: relative error of FedDyn's identity h = mean g_k |
 | inexactness, drift | inexactness, drift | the round that led to the model |
@@ -19,7 +20,8 @@ from typing import Any, final
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.deep.measuring.curvature import curvature
+from fedconvex.claims.on_runs.findings import ROUNDING
+from fedconvex.deep.measuring.curvature import between, curvature
 from fedconvex.deep.measuring.decrease import expected_decrease, require_memoryless, round_of_all
 from fedconvex.deep.problem import training_of
 from fedconvex.deep.tasks import Task
@@ -97,7 +99,7 @@ AT_POINTS: dict[str, tuple[str, ...]] = {
     "heterogeneity": ("gradient_norm", "dissimilarity", "gradient_variance"),
     "curvature": (
         "smoothness", "smoothness_error", "weak_convexity", "weak_convexity_error", "least_curvature",
-        "smoothness_of_round", "least_curvature_of_round",
+        "smoothness_of_round", "least_curvature_of_round", "smoothness_between", "least_curvature_between",
     ),
     "decrease": ("decrease", "decrease_error", "inexactness_of_all"),
     "memory": ("memory_error",),
@@ -146,11 +148,18 @@ class Measuring:
     task: Task
     lanczos_steps: int
     draws: int
+    rounding: float = ROUNDING  # of values of the objective, relative
     seconds: dict[str, float] = field(default_factory=dict)
 
     @staticmethod
     def of(
-        names: tuple[str, ...], everything: bool, simulator: Simulator, task: Task, lanczos_steps: int, draws: int
+        names: tuple[str, ...],
+        everything: bool,
+        simulator: Simulator,
+        task: Task,
+        lanczos_steps: int,
+        draws: int,
+        rounding: float,
     ) -> "Measuring":
         """Raises InvalidInput for a measurement that the method does not support; with `everything` leaves it out."""
         kept = []
@@ -162,7 +171,7 @@ class Measuring:
             except InvalidInput:
                 if not everything:
                     raise
-        return Measuring(tuple(kept), simulator, task, lanczos_steps, draws)
+        return Measuring(tuple(kept), simulator, task, lanczos_steps, draws, rounding)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -207,14 +216,13 @@ class Measuring:
         def everyones(own: np.ndarray) -> np.ndarray:
             return own if share is None else share.everyones(own, share.members, self.task.problem.num_clients)
 
-        at = [
-            curvature(clients, point, self.lanczos_steps, self.simulator.seed, everyones)
-            for point in points_of_round(clients, state.server, whole())
-        ]
+        points = [*points_of_round(clients, state.server, whole())]
+        at = [curvature(clients, point, self.lanczos_steps, self.simulator.seed, everyones) for point in points]
         here = at[0]
         return (
             here.smoothness, here.smoothness_error, here.weak_convexity, here.least_error, here.least,
             max(found.widened_smoothness for found in at), min(found.widened_least for found in at),
+            *between(clients, points, self.rounding, everyones),
         )  # fmt: skip
 
     def _decrease(self, state: State, t: int, whole: Callable[[], RoundResult]) -> tuple[float, ...]:

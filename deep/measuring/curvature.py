@@ -3,8 +3,9 @@
 SciPy's `eigsh` iterates one matrix on the host; here the Hessians of all clients are iterated at once, on the device.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, final
 
 import numpy as np
@@ -94,6 +95,49 @@ def curvature(
             for part in _parts(clients, steps)
         ]
     return MeasuredCurvature(*(everyones(np.concatenate(found)) for found in zip(*parts, strict=True)))
+
+
+def between(
+    clients: Clients, points: Sequence[Array], rounding: float, everyones: Callable[[np.ndarray], np.ndarray]
+) -> tuple[float, float]:
+    """What gradients and values at some points say of the curvatures between them: L ≥ the first, least ≤ the second.
+
+    With Δ = b − a, of each two points: ‖∇F_k(b) − ∇F_k(a)‖ ≤ L‖Δ‖, the curvatures' mean on the way between is
+    ⟨∇F_k(b) − ∇F_k(a), Δ⟩/‖Δ‖², and a weighted one is 2(F_k(b) − F_k(a) − ⟨∇F_k(a), Δ⟩)/‖Δ‖². Points whose distance
+    is within rounding say nothing. rounding: relative, of values.
+    """
+    largest, least = np.zeros(clients.num_clients), np.full(clients.num_clients, np.inf)
+    with np.errstate(all="ignore"):
+        for part in _parts(clients, 2 * len(points)):
+            some = clients.subset(part)
+            at = [some.rows(point) if point.ndim == 1 else point[part] for point in points]
+            known = [(x, some.gradients(x), clients.arithmetic.to_float(some.values(x))) for x in at]
+            for one, other in permutations(known, 2):
+                high, low = _secants(clients, one, other, rounding)
+                largest[part], least[part] = np.maximum(largest[part], high), np.minimum(least[part], low)
+    return float(everyones(largest).max()), float(everyones(least).min())
+
+
+Known = tuple[Any, Any, np.ndarray]  # points, gradients (K, d), values (K,)
+
+
+def _secants(clients: Clients, one: Known, other: Known, rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of `between` from the way from one point to the other, of every client."""
+
+    def product(x: Any, y: Any) -> np.ndarray:
+        found: np.ndarray = clients.arithmetic.to_float((x * y).sum(-1))
+        return found
+
+    (a, slope, f), (b, turned, g) = one, other
+    way, turn = b - a, turned - slope
+    square = product(way, way)
+    error = 2 * rounding * (abs(f) + abs(g)) / square
+    weighted, mean = 2 * (g - f - product(slope, way)) / square, product(turn, way) / square
+    high = np.maximum(abs(weighted) - error, product(turn, turn) ** 0.5 / square**0.5)
+    low = np.minimum(weighted + error, mean)
+    apart = square > rounding * (product(a, a) + product(b, b))
+    known = apart & np.isfinite(high) & np.isfinite(low)
+    return np.where(known, high, 0.0), np.where(known, low, np.inf)
 
 
 def _parts(clients: Clients, steps: int) -> Iterator[np.ndarray]:

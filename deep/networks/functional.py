@@ -206,7 +206,7 @@ class FunctionalNetwork(Network):
         Where they differ, clients are computed one after another from then on.
         """
         size = min(batch.shares.shape[1], COMPARED)
-        if size in self.compared or not self._together:
+        if size in self.compared or not self._together or batch.shares.is_meta:  # which has no numbers to compare
             return
         two = {name: value[:2] for name, value in parameters.items()}
         shares = torch.full_like(batch.shares[:2, :size], 1 / size)

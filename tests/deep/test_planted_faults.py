@@ -10,7 +10,7 @@ from deep_makers import CLIENTS, NETWORK, SGD, mixed, plain_training, towards, v
 
 import fedconvex as fc
 from fedconvex.deep import local_sgd, run
-from fedconvex.deep.networks import Batch, LayeredNetwork
+from fedconvex.deep.networks import Batch, LayeredNetwork, Toward
 from fedconvex.deep.shards import Shards
 from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent
@@ -65,18 +65,12 @@ def padded_rows_of_others(patch: pytest.MonkeyPatch) -> None:
 
 
 def wrong_sign_of_the_proximal_term(patch: pytest.MonkeyPatch) -> None:
-    original = local_sgd._quadratic_terms
-
-    def wrong(subproblem: Subproblem, scale: torch.Tensor, ridge: float) -> Any:
-        stiffness, pull = original(subproblem, scale, ridge)
-        return -stiffness, -pull
-
-    patch.setattr(local_sgd, "_quadratic_terms", wrong)
+    patch.setattr(local_sgd, "_toward", lambda center, part, keep: Toward(keep * center, -part / keep))
 
 
 def centred_on_the_moving_point(patch: pytest.MonkeyPatch) -> None:
     """The reference model is aliased: the proximal term is always zero."""
-    patch.setattr(local_sgd, "_quadratic_terms", lambda *given: (0.0, None))
+    patch.setattr(local_sgd, "_toward", lambda *given: None)
 
 
 def parameters_shared_between_clients(patch: pytest.MonkeyPatch) -> None:
@@ -156,11 +150,11 @@ def _velocities(
         descending(clients, network, descent, subproblem, theta, scale, members)
         after(held[0], members)
 
-    def steps(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: Any) -> Any:
+    def steps(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, *rest: Any) -> Any:
         if not held:
             held.append(velocity)
             before(velocity, now[0])
-        return stepping(network, theta, stepsize, keep, push, velocity, momentum)
+        return stepping(network, theta, stepsize, keep, push, velocity, *rest)
 
     patch.setattr(local_sgd, "_descend", whole)
     patch.setattr(local_sgd, "_with_momentum", steps)
@@ -183,11 +177,13 @@ def finished_clients_roll_on(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together
     original, whole = local_sgd._with_momentum, []
 
-    def wrong(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: float) -> Any:
+    def wrong(
+        network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: float, toward: Any
+    ) -> Any:
         if len(theta) == len(CLIENTS):
             whole[:] = [theta, velocity]
         everyone, velocities = whole
-        step = original(network, theta, stepsize, keep, push, velocity, momentum)
+        step = original(network, theta, stepsize, keep, push, velocity, momentum, toward)
 
         def rolling(batch: Batch) -> None:
             step(batch)

@@ -127,6 +127,7 @@ def broken_backward(self: Any, x: torch.Tensor) -> torch.Tensor:
     return found
 
 
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad:UserWarning")  # torch's, of checkpoints
 @pytest.mark.parametrize("mode", ["evaluation", "training"])
 @pytest.mark.parametrize(
     ("told", "why"),
