@@ -19,7 +19,18 @@ from fedconvex.methods import METHODS
 from fedconvex.methods.averaging import Averaging
 from fedconvex.methods.base import Method, State
 from fedconvex.parameters import number
-from fedconvex.proofs_checks import SmoothStronglyConvex, error_floor, falsify, lyapunov, prove, verify, worst_case
+from fedconvex.proofs_checks import (
+    SmoothConvex,
+    SmoothStronglyConvex,
+    WeaklyConvex,
+    error_floor,
+    falsify,
+    lyapunov,
+    prove,
+    sublinear_rate,
+    verify,
+    worst_case,
+)
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.statements.assumptions import Everyone, Runs, SmoothObjective
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
@@ -194,3 +205,35 @@ def test_the_guides_problem_and_solver(tmp_path: Path) -> None:
     heavy_ball = of_guide("solver", "fedconvex/local_solvers/heavy_ball.py", tmp_path).HeavyBall
     with pytest.raises(fc.InvalidInput, match="has no derivative"):
         fc.fixed_point(fc.FedProx(mu=1), targets, local_solver=heavy_ball(steps=2, stepsize=S, momentum=S))
+    # Rates, and the floor of its noisy gradients: without momentum those of gradient steps.
+    method, steps = fc.DANE(mu=2), fc.GradientDescent(steps=2, stepsize=F(1, 8))
+    plain, moving = (heavy_ball(steps=2, stepsize=F(1, 8), momentum=beta) for beta in (F(0), F(1, 4)))
+    for question in (lyapunov, error_floor):
+        known, same, other = (question(method, CLIENTS, local_solver=solver) for solver in (steps, plain, moving))
+        assert (known.lower, known.upper) == (same.lower, same.upper) != (other.lower, other.upper)
+        assert 0 < other.lower <= other.upper < 1
+    sublinear = sublinear_rate(method, SmoothConvex(4), local_solver=moving)
+    assert sublinear.floor == 0 < sublinear.distance
+
+
+@pytest.mark.beyond_core  # plays thousands of rounds
+def test_the_guides_randomness_and_class_are_taken_by_every_question(tmp_path: Path) -> None:
+    up_to = of_guide("randomness", "fedconvex/up_to.py", tmp_path).UpTo(2)
+    for one, few in ((fc.FedDyn(alpha=2), CLIENTS), (fc.Scaffold(stepsize=F(1, 16)), CLIENTS),
+                     (fc.Scaffnew(stepsize=F(1, 8), probability=F(1, 2)), CLIENTS)):  # fmt: skip
+        found = lyapunov(one, few, 3, participation=up_to)
+        assert 0 < found.lower <= found.upper
+        two = worst_case(one, few, 3, rounds=2, heterogeneity=1, participation=up_to)
+        assert 0 < two.lower <= two.upper
+    noisy = error_floor(fc.Scaffold(stepsize=F(1, 16)), CLIENTS, 3, participation=up_to)
+    apart = error_floor(fc.FedGD(stepsize=F(1, 16)), CLIENTS, 3, cause="heterogeneity", participation=up_to)
+    for floor in (noisy, apart):
+        assert 0 < floor.lower <= floor.upper
+    assert sublinear_rate(fc.FedGD(stepsize=F(1, 16)), SmoothConvex(4), 3, participation=up_to).floor > 0
+    assert sublinear_rate(fc.FedDyn(alpha=80), WeaklyConvex(4, 4), 3, participation=up_to).floor == 0
+    secant = of_guide("function_class", "proofs_checks/restricted_secant.py", tmp_path).RestrictedSecant(1, 4)
+    bounds = worst_case(fc.FedGD(stepsize=F(1, 16)), secant, 1, rounds=2)
+    assert 0 < bounds.lower <= bounds.upper < F(15, 16)
+    for question in (lyapunov, error_floor, sublinear_rate):  # its functions need not be convex
+        with pytest.raises(fc.InvalidInput, match="RestrictedSecant"):
+            question(fc.FedGD(stepsize=F(1, 16)), secant, 1)

@@ -9,7 +9,8 @@ from typing import Any, final
 from fedconvex.arithmetic.rationals import float_at_least, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
-from fedconvex.local_solvers.gradient_descent import GradientDescent
+from fedconvex.local_solvers.exact import Exact
+from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.methods.base import Method
 from fedconvex.names import checked_keywords, one_of
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Biased, is_memoryless, memories_at_rest, memoryless
@@ -154,11 +155,12 @@ def error_floor(
                            "distances", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     function: LyapunovFunction | None
     if cause == "noise":
-        if not isinstance(spec.solver, GradientDescent):
+        if isinstance(spec.solver, Exact | ToInexactness):
             raise InvalidInput("local_solver", spec.solver, "evaluates no gradients in steps, which would have noise",
                                "give GradientDescent(…)")  # fmt: skip
-        if spec.solver.steps > MOST_STEPS:
-            raise InvalidInput("local_steps", spec.solver.steps, "has too many noisy gradients for a proof",
+        steps = getattr(spec.solver, "steps", 1)
+        if steps > MOST_STEPS:
+            raise InvalidInput("local_steps", steps, "has too many noisy gradients for a proof",
                                f"give at most {MOST_STEPS}")  # fmt: skip
         # Where noise is not independent, only the mean over the clients of its squares is known.
         known = [(MEAN,), (DEVIATION,)][: min(spec.num_clients, 2)] if num_clients != "any" else [(MEAN, DEVIATION)]

@@ -143,6 +143,10 @@ class _Groups(QuadraticAnswers):
     count: int = 0
 
     @property
+    def is_noisy(self) -> bool:
+        return self.disturbed == NOISE
+
+    @property
     def shares(self) -> tuple[Any, ...]:
         m = sum(n for _, n in self.groups)
         return tuple(fmpq(n, m) for _, n in self.groups)

@@ -6,7 +6,7 @@ expectation it is orthogonal to everything that was there before: equations, whi
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
@@ -33,6 +33,7 @@ class NoisyBoard:
     board: Board
     noises: list[Family] = field(default_factory=list)
     equations: list[tuple[str, Form]] = field(default_factory=list)
+    is_noisy: ClassVar[bool] = True
 
     @property
     def functions(self) -> Any:
