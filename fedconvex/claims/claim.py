@@ -176,7 +176,7 @@ class ClaimSetting:
     """
 
     method: str = ""
-    method_parameters: Mapping[str, Number | str | None] = field(default_factory=dict)
+    method_parameters: Mapping[str, Number | str | bool | None] = field(default_factory=dict)
     signs: Mapping[str, str] = field(default_factory=dict)
     counts: frozenset[str] = frozenset()
     conditions: tuple[tuple[Number, str, Number], ...] = ()

@@ -9,7 +9,7 @@ from fedconvex.methods import METHODS as METHODS
 from fedconvex.methods import Method
 from fedconvex.names import one_of
 
-Value = Number | str | None  # a formula; an option by its name; None: as the method chooses
+Value = Number | str | bool | None  # a formula; an option by its name, or yes or no; None: as the method chooses
 
 
 def running(method: str, **given: Any) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def running(method: str, **given: Any) -> dict[str, Any]:
 def every_parameter(method: str, **given: Any) -> dict[str, Value]:
     """The method's parameters by value: those given, and the defaults of others that have one."""
     own = {f.name: f.default for f in Method.parameters_of(method) if f.default is not MISSING}
-    return {name: x if isinstance(x, str | None) else number(x) for name, x in {**own, **given}.items()}
+    return {name: x if isinstance(x, str | bool | None) else number(x) for name, x in {**own, **given}.items()}
 
 
 def require_values(method: str, given: Mapping[str, Value]) -> None:
@@ -55,7 +55,7 @@ def made(method: str, values: Mapping[str, Any]) -> Method:
     """The method at these values; numbers of steps and the like are integers."""
     counts, kind = counts_of(method), Method.named(method)
     assert kind is not None
-    whole = {name: int(x) for name, x in values.items() if name in counts and not isinstance(x, str | None)}
+    whole = {name: int(x) for name, x in values.items() if name in counts and not isinstance(x, str | bool | None)}
     return kind(**{**values, **whole})
 
 

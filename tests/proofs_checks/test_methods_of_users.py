@@ -32,6 +32,8 @@ from fedconvex.proofs_checks import (
     worst_case,
 )
 from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.export.json_proofs import from_json, to_json
+from fedconvex.proofs_checks.rocq.files import script_for
 from fedconvex.statements.assumptions import Everyone, Runs, SmoothObjective
 from fedconvex.statements.notation import CURVATURE, STEPSIZE, Parameter
 from fedconvex.statements.statement import ClaimType, Paper, Statement
@@ -94,7 +96,8 @@ def decrease_of(method: str, name: str) -> Statement:
         "stepsize": Parameter("s", "stepsize", STEPSIZE, above=0, measured="stepsize"),
         "L": Parameter("L", "smoothness of f", CURVATURE, above=0, measured="objective_smoothness"),
     }
-    fixed = (("momentum", 0),) if method == "FedMom" else ()
+    fixed = (("momentum", 0),) if method in ("FedMom", "FedAvgM") else ()
+    fixed += (("nesterov", True),) if method == "FedAvgM" else ()
     paper = Paper(name=name, short=name, reference=name, convention="a mean with weights", notation=notation)
     slope = mean(gradient(server(0)))
 
@@ -182,6 +185,24 @@ def test_claims_know_the_guides_method_by_name(fedmom: Callable[..., Method]) ->
     moving = fc.simulate(fedmom(stepsize=S, momentum=F(1, 2)), TWO, 3, x0=[5], arithmetic="exact", progress=False)
     with pytest.raises(fc.InvalidInput, match="momentum"):
         claimed.claim.on(moving, L=1)
+
+
+def test_an_option_that_is_yes_or_no_is_a_value_of_its_own() -> None:
+    claimed = decrease_of("FedAvgM", "ofavgm")
+    assert claimed.setting.method_parameters["nesterov"] is True
+    derivation = prove(claimed)
+    assert derivation is not None
+    whole = claimed.setting, claimed.claim, derivation
+    assert from_json(to_json(*whole)) == whole
+    script_for("of_avgm", *whole)
+    for nesterov in (True, False):
+        method = fc.FedAvgM(stepsize=S, momentum=0, nesterov=nesterov)
+        run = fc.simulate(method, TWO, 3, x0=[5], arithmetic="exact", progress=False)
+        if nesterov:
+            assert claimed.claim.on(run, L=1).holds
+        else:
+            with pytest.raises(fc.InvalidInput, match="nesterov"):
+                claimed.claim.on(run, L=1)
 
 
 def test_the_package_comes_first_and_two_of_one_name_are_refused() -> None:

@@ -254,7 +254,7 @@ class QuestionTerms:
         values = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
         if scheduled := [name for name, x in values.items() if isinstance(x, StepsizeSchedule)]:
             raise NoLemma(f"{scheduled[0]} changes from round to round, and a setting has one number")
-        return {name: x if isinstance(x, str | None) else written(x) for name, x in values.items()}
+        return {name: x if isinstance(x, str | bool | None) else written(x) for name, x in values.items()}
 
     def _answers(self) -> dict[str, Any]:
         """How clients answer, as fields of a setting."""
