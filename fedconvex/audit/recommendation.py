@@ -15,7 +15,7 @@ import numpy as np
 from fedconvex import memory
 from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.audit.designs.linearised_runs import LinearisedRuns
-from fedconvex.audit.designs.measured_runs import MeasuredRuns
+from fedconvex.audit.designs.measured_runs import MeasuredRuns, longest_check
 from fedconvex.audit.designs.parameters import QUICK, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
@@ -37,12 +37,7 @@ from fedconvex.validation import in_floats, instance_of, integer_at_least, posit
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LEAST_CURVATURE = 1e-140  # squares of smaller ones, and of the inverses of larger ones, leave float64
-LONGEST_CHECK, MOST_STEPS_OF_CHECK = (
-    5000,
-    100_000,
-)  # predicted rounds, and gradient steps, up to which a run checks them
 ENCLOSED_STEPS, MOST_STEPS_OF_BIAS = 1000, 10_000  # local steps up to which a bias is enclosed, and computed at all
-SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
 MOST_LOCAL_STEPS = 100_000
 IDENTICAL = 1e-8  # clients' gradients at the minimiser this small, relative to those at 0, are 0
 FORMED_COPIES = 6  # of all clients' Hessians
@@ -226,8 +221,8 @@ def _measured(
     if limits == NO_LIMITS and not linearised.is_costly and not isinstance(model.problem, QuadraticProblem):
         design = designer.with_floor_on_problem(design, linearised.floor)
     improved = _improved(design, linearised, limits)
-    if check and _is_short(improved) and improved.rounds is not None:
-        longest = min(_longest(max(improved.rounds, design.rounds or 0)), limits.rounds or MOST)
+    if check and improved.is_short and improved.rounds is not None:
+        longest = min(longest_check(max(improved.rounds, design.rounds or 0)), limits.rounds or MOST)
         method, measured = runs.tuned(design, longest)
         checked = True
         if method is not design.method:
@@ -246,17 +241,6 @@ def _measured(
 def _improved(design: DesignedMethod, linearised: LinearisedRuns, limits: FederationLimits) -> DesignedMethod:
     """The design with rounds that the problem's first ones and its curvature on the way predict."""
     return design if limits.participation is not None else linearised.improved(design, limits.rounds or MOST)
-
-
-def _longest(rounds: int) -> int:
-    """The most rounds of a run for which so many are predicted."""
-    return ceil(SLACK * rounds) + SPARE
-
-
-def _is_short(design: DesignedMethod) -> bool:
-    """Whether a run takes seconds."""
-    rounds, steps = design.rounds, design.local_steps or 1
-    return rounds is not None and rounds <= LONGEST_CHECK and rounds * steps <= MOST_STEPS_OF_CHECK
 
 
 def _relative_bias(

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
+from math import inf, isclose
 
 import numpy as np
 
+from fedconvex.audit.designs.measured_runs import PlayedRun
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
-from fedconvex.audit.designs.round_maps import ReachedTarget, RoundMap
+from fedconvex.audit.designs.round_maps import RoundMap
 from fedconvex.audit.run_series import RunSeries
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
@@ -16,7 +17,10 @@ from fedconvex.local_solvers.exact import Exact
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.sgd import SGD
 from fedconvex.methods.base import Method
+from fedconvex.problems.base import Problem
 
+LONGEST, SHORTEST = 5000, 20  # rounds that are played, as long as these have …
+WORK = 2e9  # … about so many multiplications
 STABLE = 1 - 1e-9  # a factor per round above counts as no contraction
 BISECTIONS = 20
 DIRECTIONS = (("stepsize", False), ("eta", False), ("alpha", True), ("mu", True))  # up: larger ones converge
@@ -24,13 +28,14 @@ DIRECTIONS = (("stepsize", False), ("eta", False), ("alpha", True), ("mu", True)
 
 @dataclass(frozen=True, eq=False)
 class DeterministicTwin:
-    """A method with a deterministic local solver on a problem, and what one can know of it without a run."""
+    """A method with a deterministic local solver on a problem, and its run from the series' start, or from 0."""
 
     method: Method
     solver: SmoothSolver
-    model: QuadraticModel
+    model: QuadraticModel  # from that start
     series: RunSeries
     target: float
+    start: np.ndarray
 
     @property
     def map(self) -> RoundMap:
@@ -47,13 +52,36 @@ class DeterministicTwin:
         return self.series.of_point(np.asarray(stop.point, dtype=np.float64))
 
     @cached_property
-    def reached(self) -> ReachedTarget:
-        """The rounds to the tolerance on the model, whatever the floor."""
-        return self.map.reached(self.target)
+    def played(self) -> np.ndarray:
+        """The recorded quantity after each of the run's rounds, or after as many as are played."""
+        longest = min(self.series.rounds, longest_run(self.model.problem, self.solver))
+        return np.array(self.run.values(self.method, longest))
 
-    def gap_after(self, rounds: int) -> float:
-        """The suboptimality on the model after so many rounds; the target where it is reached before."""
-        return self.map.reached(self.target, rounds).gap
+    @property
+    def starts_alike(self) -> bool:
+        """Whether it starts where the run did, as far as the first numbers tell."""
+        return isclose(float(self.played[0]), float(self.series.values[0]), rel_tol=1e-2)
+
+    @property
+    def run(self) -> PlayedRun:
+        """Its runs on the problem."""
+        return PlayedRun(self.model.problem, self.series.of_point, self.start, self.solver)
+
+    @cached_property
+    def rounds(self) -> tuple[float, bool]:
+        """The rounds to the target, and whether they were played; else they are the model's, whatever the floor."""
+        longest = longest_run(self.model.problem, self.solver)
+        if len(played := self.played) <= longest and not self.floor > self.target:
+            played = np.array(self.run.values(self.method, longest, self.target))
+        hit = np.flatnonzero(played <= self.target)
+        if len(hit):
+            return float(hit[0]), True
+        on_model = self.map.reached(self.target / float(self.played[0]) * self.model.first_gap).rounds
+        return max(on_model, float(len(played))), False
+
+    def after(self, rounds: int) -> float:
+        """What is recorded after so many rounds; at most that after the last one that is played."""
+        return float(self.played[min(rounds, len(self.played) - 1)])
 
     @property
     def contraction(self) -> float:
@@ -106,3 +134,10 @@ def deterministic_solver(method: Method, solver: LocalSolver, model: QuadraticMo
             steps = max(1, round((solver.epochs or 1) * sum(batches) / max(len(batches), 1)))
         return GradientDescent(steps=steps, stepsize=solver.stepsize)
     return Exact()
+
+
+def longest_run(problem: Problem, solver: LocalSolver) -> int:
+    """The rounds of a run that takes seconds."""
+    entries = sum(A.size for A in getattr(problem, "A", ())) or problem.num_clients * problem.dim**2
+    steps = float(np.max(getattr(solver, "steps", None) or 10))  # a Newton solution takes about as many passes
+    return int(min(LONGEST, max(SHORTEST, WORK / (4 * entries * steps))))

@@ -4,6 +4,7 @@ On losses that are not quadratic the model at the minimiser says little about th
 runs with nearby parameters decide.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, isfinite
@@ -20,8 +21,10 @@ from fedconvex.audit.intervals import gaps_to
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth
+from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.participation import Participation
+from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import without_term
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.runs.rounds import rounds_of
@@ -31,7 +34,36 @@ OFF = 0.1  # relative difference of predicted and measured rounds from which on 
 SHORT = 10  # rounds of a run up to which others are made in any case: one round is more than a tenth of it
 TUNED = 500  # rounds of a run up to which others are made
 WIDEST, NARROWEST, RUNS = 1.5, 1.02, 20  # factors between a parameter and the next one that is run; the most runs
+SLACK, SPARE = 1.5, 20  # a run that checks T rounds has at most SLACK·T + SPARE
 FREE = ("stepsize", "alpha", "mu")  # a designed method has one of them
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedRun:
+    """A quantity of the server's point in every round of a method on the problem itself, from a start."""
+
+    problem: Problem
+    of_point: Callable[[np.ndarray], float]
+    start: np.ndarray
+    solver: LocalSolver | None = None  # None: the method's own
+    participation: Participation | None = None
+    seed: int = 0
+
+    def values(self, method: Method, longest: int, target: float = -inf) -> list[float]:
+        """From before round 1 to the round that falls to the target, diverges or is the last of `longest`."""
+        values = [self.of_point(self.start)]
+
+        def record(t: int, simulated: SimulatedRound) -> Stop | None:
+            values.append(self.of_point(simulated.state.server))
+            if values[-1] <= target:
+                return Stop("reached")
+            return None if values[-1] < DIVERGED * values[0] else Stop("diverged")
+
+        rounds = with_continued_solutions(rounds_of(method, self.problem, "float", self.solver))
+        simulator = Simulator.of(rounds, self.participation, seed=self.seed)
+        with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
+            run_rounds(simulator.next_round, simulator.rounds.start(self.start), range(longest), record)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +78,8 @@ class MeasuredRuns:
         """The round in which the suboptimality falls to the target, if at most `longest`, and the last gap."""
         method, solver = candidate
         problem = without_term(self.truth.problem)
-        gap_at = gaps_to(problem, self.truth.point)
-        gaps = [gap_at(np.zeros(problem.dim))]
-
-        def record(t: int, simulated: SimulatedRound) -> Stop | None:
-            gaps.append(gap_at(simulated.state.server))
-            if gaps[-1] <= self.target:
-                return Stop("reached")
-            return None if gaps[-1] < DIVERGED * gaps[0] else Stop("diverged")
-
-        rounds = with_continued_solutions(rounds_of(method, problem, "float", solver))
-        simulator = Simulator.of(rounds, self.participation)
-        with simulator.rounds.arithmetic.context(), np.errstate(over="ignore", invalid="ignore"):
-            start = simulator.rounds.start(np.zeros(problem.dim))
-            run_rounds(simulator.next_round, start, range(longest), record)
+        run = PlayedRun(problem, gaps_to(problem, self.truth.point), np.zeros(problem.dim), solver, self.participation)
+        gaps = run.values(method, longest, self.target)
         if len(gaps) > 1 and gaps[-1] <= self.target:
             return ReachedTarget(len(gaps) - 2 + fraction(gaps[-2], gaps[-1], self.target), gaps[-1])
         return ReachedTarget(inf, gaps[-1] if isfinite(gaps[-1]) else inf)
@@ -118,3 +138,8 @@ class MeasuredRuns:
             return self.reached((method, None), longest)
         except (NoFixedPoint, NotConverged, TooLarge, InvalidInput):
             return ReachedTarget(inf, inf)
+
+
+def longest_check(rounds: int) -> int:
+    """The most rounds of a run for which so many are predicted."""
+    return ceil(SLACK * rounds) + SPARE

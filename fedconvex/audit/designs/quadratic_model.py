@@ -32,15 +32,16 @@ class QuadraticModel:
     first_gap: float  # f(x_0) − f(x*) of the problem itself
 
     @staticmethod
-    def of(problem: Problem, truth: GroundTruth) -> "QuadraticModel":
-        """The model at the minimiser, with runs that start at 0."""
+    def of(problem: Problem, truth: GroundTruth, start: np.ndarray | None = None) -> "QuadraticModel":
+        """The model at the minimiser, with runs that start at 0 or another point."""
+        start = np.zeros(problem.dim) if start is None else start
         x, weights, clients = truth.point, problem.weights, problem.clients("float")
         with clients.arithmetic.context():
             gradients = np.asarray(clients.gradients(x))
             hessians = np.asarray(clients.hessians(clients.rows(x)))
-            first = float(weights @ clients.differences(np.zeros(problem.dim), x))
+            first = float(weights @ clients.differences(start, x))
         # what is left of the mean gradient at the rounded minimiser would displace the model's minimiser
-        return QuadraticModel(problem, hessians, gradients - weights @ gradients, -x, first)
+        return QuadraticModel(problem, hessians, gradients - weights @ gradients, start - x, first)
 
     @cached_property
     def hessian(self) -> np.ndarray:

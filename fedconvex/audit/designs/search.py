@@ -19,6 +19,7 @@ REFINED, FEW_REFINED = 6, 4  # between two neighbours: even, since the middle on
 LEADING = 3  # families that are refined
 REFINEMENTS = 3  # of the grid
 NEAR = 1.02  # neighbours this near are not refined
+LONGEST_CHECK, MOST_STEPS = 5000, 100_000  # predicted rounds, and gradient steps, up to which a run checks them
 SAME = 1.01  # an earlier family is preferred if it needs at most this multiple of the rounds
 
 
@@ -42,6 +43,12 @@ class DesignedMethod:
         """Gradient steps of a client in a round; None for exact local solutions."""
         solver = self.method.local_solver if self.solver is None else self.solver
         return solver.steps if isinstance(solver, GradientDescent) else None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a run takes seconds."""
+        rounds = self.rounds
+        return rounds is not None and rounds <= LONGEST_CHECK and rounds * (self.local_steps or 1) <= MOST_STEPS
 
 
 @dataclass(frozen=True, eq=False)
