@@ -17,9 +17,9 @@ DIAGNOSE_HELP = """Why is a run stuck? From the losses of any framework's run, o
 [bold]fedconvex diagnose diabetes losses.csv --method feddyn:alpha=3 --participation 2[/bold]
 
 The file has a column loss (of the same objective) or gradient_norm, and a row for each round, the first before round \
-1; empty cells are rounds without a loss. The answer is a bias floor, slow contraction, divergence by stepsize, sampling \
-noise, an inexact local solver, stale memory, or losses that are not this method's, with its number, the evidence and \
-the cure. Exit status: 0 the run reached the tolerance, 1 it did not, 2 wrong input."""
+1; empty cells are rounds without a loss. The answer is a bias floor, slow contraction, divergence by stepsize, \
+sampling noise, an inexact local solver, stale memory, or losses that are not this method's, with its number, the \
+evidence and the cure. Exit status: 0 the run reached the tolerance, 1 it did not, 2 wrong input."""
 
 
 def diagnose(
