@@ -6,7 +6,7 @@ rounds stand beside the predicted ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, inf, isfinite
 from typing import Any
 
@@ -16,24 +16,28 @@ from fedconvex import memory
 from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.audit.designs.linearised_runs import LinearisedRuns
 from fedconvex.audit.designs.measured_runs import MeasuredRuns, longest_check
-from fedconvex.audit.designs.parameters import QUICK, MethodDesigner
+from fedconvex.audit.designs.parameters import DESIGNED, QUICK, MethodDesigner
 from fedconvex.audit.designs.quadratic_model import QuadraticModel
 from fedconvex.audit.designs.round_maps import MOST
-from fedconvex.audit.designs.search import DesignedMethod
+from fedconvex.audit.designs.search import LONGEST_CHECK, MOST_STEPS, DesignedMethod
 from fedconvex.audit.designs.trials import NO_LIMITS, FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, interval
 from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
 from fedconvex.errors import InvalidInput, NoFixedPoint, NotConverged, TooLarge
 from fedconvex.fixed_points import fixed_point
 from fedconvex.ground_truths import GroundTruth, ground_truth
+from fedconvex.methods.averaging import FedGD
 from fedconvex.methods.base import Method
+from fedconvex.methods.feddyn import FedDyn
+from fedconvex.methods.fedprox import FedProx
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.names import checked_keywords
+from fedconvex.methods.scaffold import Scaffold
+from fedconvex.names import checked_keywords, suggestion
 from fedconvex.participation import Participation, Uniform
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import require_problem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.validation import in_floats, instance_of, integer_at_least, positive
+from fedconvex.validation import in_floats, instance_of, integer_at_least, members_of, positive
 
 LEAST_TOLERANCE = 1e-18  # below, gaps of float64 points are rounding errors
 LEAST_CURVATURE = 1e-140  # squares of smaller ones, and of the inverses of larger ones, leave float64
@@ -53,6 +57,7 @@ def recommend(
     local_steps: int | None = None,
     participation: Participation | None = None,
     *,
+    among: Sequence[str | type[Method]] | None = None,
     check: bool = True,
     say: Say = lambda line: None,
 ) -> Recommendation:
@@ -75,6 +80,8 @@ def recommend(
             solutions. FedProx, FedSplit and FedDyn then take so many gradient steps on their subproblems.
         participation: who takes part; default everyone. With random participation the predictions are means over
             seeds, and the measured rounds are those of seed 0.
+        among: the methods that a framework has, such as ("FedAvg", "FedProx", "Scaffold"); default all five. FedAvg is
+            FedGD: its epochs are gradient steps on all of a client's samples.
         check: run each method whose predicted rounds are at most 5,000.
         say: gets one line of progress at a time.
 
@@ -84,11 +91,12 @@ def recommend(
         TooLarge: the clients' Hessians do not fit into memory.
     """
     limits = _limits(problem, tolerance, rounds, local_steps, participation)
+    kinds = () if among is None else _kinds(among)
     instance_of(check, bool, "check", "True or False", "give check=True or check=False")
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     say("minimiser: solving and certifying")
     truth = ground_truth(problem)
-    return recommend_at(problem, truth, in_floats(tolerance, "tolerance"), limits, check=check, say=say)
+    return recommend_at(problem, truth, in_floats(tolerance, "tolerance"), limits, check=check, say=say, among=kinds)
 
 
 @in_one_thread
@@ -100,9 +108,10 @@ def recommend_at(
     *,
     check: bool = True,
     others: bool = True,
+    among: tuple[type[Method], ...] = (),
     say: Say = lambda line: None,
 ) -> Recommendation:
-    """`recommend` with the minimiser known; `others`: check and enclose the alternatives, too."""
+    """`recommend` with the minimiser known; without `others`, only until a run confirms the best."""
     needed = FORMED_COPIES * problem.num_clients * problem.dim**2 * memory.NUMBER
     memory.require(needed, "problem", problem, "the clients' Hessians", "give fewer features or clients")
     model = QuadraticModel.of(problem, truth)
@@ -112,42 +121,54 @@ def recommend_at(
     if not (LEAST_CURVATURE < largest < 1 / LEAST_CURVATURE and model.first_gap < inf):
         words = "has squares beyond the range of float64"
         raise InvalidInput("problem", problem, words, "rescale features and targets")
-    designer = MethodDesigner(model, tolerance, limits)
+    designer = MethodDesigner(model, tolerance, limits, among)
     designs = []
     for kind, design in designer.designs.items():
         if not others and kind not in QUICK and designer.is_large(FedSplit(stepsize=1)):
             continue  # a few rounds on the model take as long as the audit's own
         say(f"parameters of {kind.__name__}")
         designs.append(design())
-    ranked = sorted(designs, key=lambda design: _preference(design, problem))
     target = tolerance * model.first_gap
     runs = MeasuredRuns(truth, target, limits.participation)
     linearised = LinearisedRuns(model, truth, target, designer.is_large(FedSplit(stepsize=1)))
-    found: list[tuple[RecommendedMethod, DesignedMethod]] = []
-    for made in ranked:  # without the others, until a run confirms its prediction
-        measures = others or not any(entry.is_confirmed for entry, _ in found)
-        if measures:
-            found.append(_measured(made, designer, linearised, runs, check))
-        else:
-            made = _improved(made, linearised, limits)
-            found.append((_predicted(made, model), made))
-    compare = others and limits.participation is None  # one draw says little about the mean
-    found.sort(key=lambda pair: _observed(pair[0], problem, compare))
-    ranked = [made for _, made in found]
+    bench = _Bench(designer, linearised, runs, check)
+    found = [bench.measured(made) if others else bench.predicted(made) for made in designs]
+    found.sort(key=bench.order)
+    while not others and not found[0].is_measured:
+        found = sorted([bench.measured(found[0].design), *found[1:]], key=bench.order)
     say("parameters under limits")
-    proximal = [float(design.method.mu) for design in ranked if hasattr(design.method, "mu")]
-    smallest = proximal and limits == NO_LIMITS
     scale = float(np.linalg.norm(problem.gradient(np.zeros(problem.dim))))
+    methods = (one.entry.method for one in found if one.entry.predicted_rounds is not None)
+    proximal = next((float(method.mu) for method in methods if isinstance(method, FedProx)), None)
+    smallest = None
+    if proximal is not None and limits == NO_LIMITS and not linearised.is_costly:
+        smallest = designer.smallest_mu_on_problem(proximal, linearised.floor)
     return Recommendation(
         problem=problem,
         tolerance=tolerance,
         limits=limits,
-        ranked=tuple(entry for entry, _ in found),
-        under_limits=tuple(_under_limits(designer, linearised, ranked)),
-        # a run may have found a smaller one, whose error floor on the problem is below the tolerance
-        smallest_mu=min(designer.smallest_mu(), *proximal) if smallest else None,
+        ranked=tuple(one.entry for one in found),
+        under_limits=tuple(_under_limits(bench, found)),
+        smallest_mu=smallest,
         shared_minimizer=bool(abs(model.gradients).max() <= IDENTICAL * scale),
     )
+
+
+def _kinds(among: Any) -> tuple[type[Method], ...]:
+    """The classes of methods by their names, FedAvg's being FedGD."""
+    if isinstance(among, str):
+        among = among.split(",")
+    known = {kind.__name__.lower(): kind for kind in DESIGNED} | {"fedavg": FedGD}
+    kinds = []
+    for name in members_of(among, "among", "give names, such as ('FedAvg', 'FedProx')"):
+        word = (name.__name__ if isinstance(name, type) else str(name)).strip().lower()
+        if word not in known:
+            cure = f"{suggestion(word, known)}choose from {', '.join(known)}"
+            raise InvalidInput("among", name, "is no method whose parameters are designed", cure)
+        kinds.append(known[word])
+    if not kinds:
+        raise InvalidInput("among", among, "names no method", f"choose from {', '.join(known)}")
+    return tuple(kinds)
 
 
 def require_tolerance(tolerance: Any) -> None:
@@ -181,66 +202,99 @@ def _limits(problem: Any, tolerance: Any, rounds: Any, local_steps: Any, partici
     )
 
 
-def _preference(design: DesignedMethod, problem: Problem) -> tuple[float, ...]:
-    """Bytes to the tolerance, then rounds, then local work; without them the least suboptimality."""
-    work = float("inf") if design.local_steps is None else float(design.local_steps)
-    if design.rounds is None:
-        return (float("inf"), float("inf"), design.reached.gap, work)
-    return (_bytes(design.method, problem, design.rounds), design.rounds, 0.0, work)
-
-
-def _observed(entry: RecommendedMethod, problem: Problem, compare: bool) -> tuple[int, int]:
-    """A key that puts methods whose runs miss the tolerance last, and compares bytes by the measured rounds.
-
-    Predictions for losses that are not quadratic may be far off.
-    """
-    rounds = entry.measured_rounds or entry.predicted_rounds
-    if rounds is None:
-        return 2, 0
-    if not entry.is_confirmed:
-        return 1, 0
-    return 0, _bytes(entry.method, problem, rounds) if compare else 0
-
-
 def _bytes(method: Method, problem: Problem, rounds: int) -> int:
     return rounds * (method.vectors_down + method.vectors_up) * problem.num_clients * problem.dim * memory.NUMBER
 
 
-def _predicted(design: DesignedMethod, model: QuadraticModel) -> RecommendedMethod:
-    solver = design.method.local_solver if design.solver is None else design.solver
-    total = None if design.rounds is None else _bytes(design.method, model.problem, design.rounds)
-    relative = design.reached.gap / model.first_gap
-    return RecommendedMethod(design.method, solver, design.rounds, None, False, relative, total, None, None)
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    entry: RecommendedMethod
+    design: DesignedMethod
+    is_measured: bool  # as far as a run of it takes seconds
 
 
-def _measured(
-    design: DesignedMethod, designer: MethodDesigner, linearised: LinearisedRuns, runs: MeasuredRuns, check: bool
-) -> tuple[RecommendedMethod, DesignedMethod]:
-    """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
-    model, limits, measured, checked = designer.model, designer.limits, None, False
-    if limits == NO_LIMITS and not linearised.is_costly and not isinstance(model.problem, QuadraticProblem):
-        design = designer.with_floor_on_problem(design, linearised.floor)
-    improved = _improved(design, linearised, limits)
-    if check and improved.is_short and improved.rounds is not None:
-        longest = min(longest_check(max(improved.rounds, design.rounds or 0)), limits.rounds or MOST)
-        method, measured = runs.tuned(design, longest)
-        checked = True
-        if method is not design.method:
-            improved = _improved(designer.at(method), linearised, limits)
-    design = improved
-    entry = replace(_predicted(design, model), measured_rounds=measured, checked=checked)
-    if limits.participation is not None:  # each participant receives and sends
-        return replace(entry, bytes=None), design
-    bias, floor = _relative_bias(design, model, runs.truth)
-    is_above = floor is not None and floor.lower > designer.tolerance
-    if is_above and design.rounds is not None and limits.rounds is None:  # the tolerance is reached only in passing
-        entry = replace(entry, measured_rounds=None, checked=True)
-    return replace(entry, bias=bias, floor=floor), design
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """Predicts and runs designs under the designer's limits."""
 
+    designer: MethodDesigner
+    linearised: LinearisedRuns
+    runs: MeasuredRuns
+    check: bool
 
-def _improved(design: DesignedMethod, linearised: LinearisedRuns, limits: FederationLimits) -> DesignedMethod:
-    """The design with rounds that the problem's first ones and its curvature on the way predict."""
-    return design if limits.participation is not None else linearised.improved(design, limits.rounds or MOST)
+    def under(self, limits: FederationLimits) -> "_Bench":
+        """The same under other limits."""
+        runs = replace(self.runs, participation=limits.participation)
+        return replace(self, designer=replace(self.designer, limits=limits), runs=runs)
+
+    def order(self, found: _Candidate) -> tuple[float, ...]:
+        """Puts methods whose runs miss the tolerance last, those that only come near it by how near.
+
+        The others by bytes to the tolerance, then rounds, then local work: as measured, since predictions for losses
+        that are not quadratic may be far off. With drawn clients as predicted, since one draw says little of the mean.
+        """
+        entry, problem = found.entry, self.designer.model.problem
+        work = float(found.design.local_steps or inf)
+        drawn = self.designer.limits.participation is not None
+        rounds = entry.predicted_rounds if drawn else entry.measured_rounds or entry.predicted_rounds
+        if rounds is None:
+            return 2, entry.relative_gap, work
+        return 0 if entry.is_confirmed else 1, _bytes(entry.method, problem, rounds), rounds, work
+
+    def predicted(self, design: DesignedMethod) -> _Candidate:
+        """The design with the rounds that the problem's first ones and its curvature on the way predict."""
+        return _Candidate(self._entry(improved := self._improved(design)), improved, False)
+
+    def measured(self, design: DesignedMethod) -> _Candidate:
+        """The design, or a better one that runs found, with its bias and, where `check`, the rounds of a run."""
+        limits, model, measured, checked = self.designer.limits, self.designer.model, None, False
+        if limits == NO_LIMITS and not self.linearised.is_costly and not isinstance(model.problem, QuadraticProblem):
+            design = self.designer.with_floor_on_problem(design, self.linearised.floor)
+        improved = self._improved(design)
+        if self.check and improved.is_short and improved.rounds is not None:
+            longest = min(longest_check(max(improved.rounds, design.rounds or 0)), limits.rounds or MOST)
+            method, measured = self.runs.tuned(design, longest)
+            checked = True
+            if method is not design.method:
+                improved = self._improved(self.designer.at(method))
+        entry = replace(self._entry(improved), measured_rounds=measured, checked=checked)
+        if limits.participation is not None:  # each participant receives and sends
+            return _Candidate(replace(entry, bytes=None), improved, True)
+        if checked:
+            sent = None if measured is None else _bytes(entry.method, model.problem, measured)
+            entry = replace(entry, bytes=sent)
+        elif limits.rounds is not None and improved.rounds is None:
+            entry = self._after(entry, limits.rounds)
+        bias, floor = _relative_bias(improved, model, self.runs.truth)
+        is_above = floor is not None and floor.lower > self.designer.tolerance
+        if is_above and improved.rounds is not None and limits.rounds is None:  # the tolerance is reached in passing
+            entry = replace(entry, measured_rounds=None, checked=True, bytes=None)
+        return _Candidate(replace(entry, bias=bias, floor=floor), improved, True)
+
+    def after(self, design: DesignedMethod, rounds: int) -> RecommendedMethod:
+        """The design with the suboptimality that a run has after so many rounds."""
+        return self._after(replace(self._entry(design), predicted_rounds=None, bytes=None), rounds)
+
+    def _after(self, entry: RecommendedMethod, rounds: int) -> RecommendedMethod:
+        steps = getattr(entry.local_solver, "steps", None) or 1
+        if not self.check or rounds > LONGEST_CHECK or rounds * steps > MOST_STEPS:
+            return entry
+        reached = self.runs.reached((entry.method, entry.local_solver), rounds)
+        gap = reached.gap / self.designer.model.first_gap
+        return replace(entry, relative_gap=gap, checked=True)
+
+    def _improved(self, design: DesignedMethod) -> DesignedMethod:
+        limits = self.designer.limits
+        if limits.participation is not None:
+            return design
+        return self.linearised.improved(design, limits.rounds or MOST)
+
+    def _entry(self, design: DesignedMethod) -> RecommendedMethod:
+        model = self.designer.model
+        solver = design.method.local_solver if design.solver is None else design.solver
+        total = None if design.rounds is None else _bytes(design.method, model.problem, design.rounds)
+        relative = design.reached.gap / model.first_gap
+        return RecommendedMethod(design.method, solver, design.rounds, None, False, relative, total, None, None)
 
 
 def _relative_bias(
@@ -276,27 +330,30 @@ def _over(number: Interval, divisor: float, error: float) -> Interval:
     )
 
 
-def _under_limits(
-    designer: MethodDesigner, linearised: LinearisedRuns, ranked: Sequence[DesignedMethod]
-) -> Iterable[tuple[str, RecommendedMethod]]:
-    """What to run under each limit that the caller did not set."""
-    model, limits, problem, best = designer.model, designer.limits, designer.model.problem, ranked[0]
-    if limits != NO_LIMITS:
+def _under_limits(bench: _Bench, ranked: Sequence[_Candidate]) -> Iterable[tuple[str, RecommendedMethod]]:
+    """What to run under each limit that the caller did not set, by the same runs as the ranking."""
+    designer, best = bench.designer, ranked[0]
+    problem, kinds = designer.model.problem, designer.designs
+    if designer.limits != NO_LIMITS or designer.is_large(best.entry.method):  # each of these searches takes minutes
         return
-    if designer.is_large(best.method):  # each of these searches takes minutes
-        return
-    few = replace(designer, limits=FederationLimits(local_steps=1))
-    designs = [few.fedgd()]
-    designs.append(few.feddyn(designs[0].reached.rounds))  # with more rounds, it would send more bytes
-    designs.append(few.scaffold(min(design.reached.rounds for design in designs) / 2))  # it sends twice the vectors
-    single = min((linearised.improved(d, MOST) for d in designs), key=lambda d: _preference(d, problem))
-    yield "one gradient step a round", _predicted(single, model)
-    if best.rounds is not None and best.rounds > 1:
-        half = replace(designer, limits=FederationLimits(rounds=best.rounds // 2))
-        yield f"{best.rounds // 2:,} rounds", _predicted(half.like(best.method), model)
+    few = bench.under(FederationLimits(local_steps=1))
+    designs = [few.designer.fedgd()] if FedGD in kinds else []
+    if FedDyn in kinds:  # with more rounds than the others, they would send more bytes
+        designs.append(few.designer.feddyn(min((design.reached.rounds for design in designs), default=inf)))
+    if Scaffold in kinds:
+        designs.append(few.designer.scaffold(min((design.reached.rounds for design in designs), default=inf) / 2))
+    singles = [few.measured(design) for design in designs or [few.designer.like(best.entry.method)]]
+    singles += [one for one in ranked if one.design.local_steps == 1]
+    yield "one gradient step a round", min(singles, key=few.order).entry
+    rounds = best.entry.measured_rounds or best.entry.predicted_rounds
+    if rounds is not None and rounds > 1:
+        limits = FederationLimits(rounds=rounds // 2)
+        half = replace(bench.under(limits), runs=replace(bench.runs, target=0.0))
+        tried = [half.designer.like(best.entry.method), *(one.design for one in ranked)]
+        yield f"{rounds // 2:,} rounds", min((half.after(d, rounds // 2) for d in tried), key=lambda e: e.relative_gap)
     number = ceil(problem.num_clients / 2)
     if number < problem.num_clients:
-        drawn = replace(designer, limits=FederationLimits(participation=Uniform(number)))
-        alpha = next(float(design.method.alpha) for design in ranked if hasattr(design.method, "alpha"))
-        found = replace(_predicted(drawn.drawn(alpha), model), bytes=None)  # each participant sends and receives
-        yield f"{number} of {problem.num_clients} clients a round", found
+        drawn = bench.under(FederationLimits(participation=Uniform(number)))
+        alphas = [float(one.entry.method.alpha) for one in ranked if isinstance(one.entry.method, FedDyn)]
+        design = drawn.designer.drawn(alphas[0]) if alphas else drawn.designer.at(best.entry.method)
+        yield f"{number} of {problem.num_clients} clients a round", drawn.measured(design).entry

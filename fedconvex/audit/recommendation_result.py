@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import describe
+from fedconvex.audit.objectives import objective
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
@@ -31,20 +32,20 @@ class RecommendedMethod:
     predicted_rounds: int | None  # to the tolerance, on the quadratic model (NUMERIC); None: not within the limits
     measured_rounds: int | None  # of a run on the problem; None: not reached, or not run
     checked: bool  # whether such a run was made
-    relative_gap: float  # predicted suboptimality relative to the first, after the last round that was predicted
-    bytes: int | None  # that all clients receive and send in the predicted rounds, 8 a number (EXACT)
+    relative_gap: float  # suboptimality relative to the first, after the last round that was predicted, or run
+    bytes: int | None  # that all clients receive and send in the measured, else in the predicted rounds (EXACT)
     bias: Interval | None  # ‖fixed point − x*‖ / ‖x*‖; None: none found, or partial participation
     floor: Interval | None  # error floor / first gap
 
     @property
     def is_confirmed(self) -> bool:
         """Whether no run contradicts the prediction that the tolerance is reached."""
-        return not self.checked or self.measured_rounds is not None
+        return not self.checked or self.measured_rounds is not None or self.predicted_rounds is None
 
     @property
     def is_as_predicted(self) -> bool:
         """Whether a run, if one was made, took about as many rounds as predicted."""
-        if not self.checked:
+        if not self.checked or self.measured_rounds is self.predicted_rounds is None:
             return True
         if self.measured_rounds is None or self.predicted_rounds is None:
             return False
@@ -71,7 +72,7 @@ class Recommendation(ShownResult):
     limits: FederationLimits
     ranked: tuple[RecommendedMethod, ...]
     under_limits: tuple[tuple[str, RecommendedMethod], ...]  # (a limit in words, the method then)
-    smallest_mu: float | None  # FedProx's, with an error floor below the tolerance
+    smallest_mu: float | None  # FedProx's, with an error floor on the problem below the tolerance
     shared_minimizer: bool  # whether all clients have the same minimiser, up to rounding
 
     @property
@@ -116,6 +117,7 @@ class Recommendation(ShownResult):
             return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
 
         return {
+            "objective": objective(self.problem),
             "method": describe(self.method),
             "tolerance": self.tolerance,
             "why": self.why,

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from fedconvex.arithmetic.decimals import Rounding, at_most, significant
 from fedconvex.audit.designs.linearised_runs import PLAYED
+from fedconvex.audit.designs.round_maps import SEEDS
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
+from fedconvex.audit.objectives import objective
 from fedconvex.certainty import Certainty
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.shown import Summary
@@ -19,10 +21,11 @@ UNITS = ("kB", "MB", "GB", "TB", "PB")
 WIDTH, LONGEST_NAME = 100, 34
 
 
-def text(found: "Recommendation") -> str:
+def text(found: "Recommendation", with_objective: bool = True) -> str:
     """The recommendation with its numbers, the alternatives, the reasons, and what to do under limits."""
     best = found.best
     lines = [
+        *(wrap(objective(found.problem), WIDTH) if with_objective else ()),
         f"run {shorthand(best.method)} with {best.local_work} per round",
         *_numbers(found),
         "",
@@ -45,7 +48,7 @@ def summary_of(found: "Recommendation") -> Summary:
     )
     title = f"run {shorthand(found.best.method)} with {found.best.local_work} per round"
     facts = tuple(line.strip().partition(": ")[::2] for line in _numbers(found))
-    return Summary(title, facts, headings, rows, (found.why, *limits))
+    return Summary(title, facts, headings, rows, (objective(found.problem), found.why, *limits))
 
 
 def reasons(found: "Recommendation") -> str:
@@ -61,20 +64,30 @@ def reasons(found: "Recommendation") -> str:
     elif best.predicted_rounds is None and best.measured_rounds is None:
         limit = "" if found.limits.rounds is None else f" within {found.limits.rounds:,} rounds"
         words.append(f"No method is predicted to reach the tolerance{limit}; this one comes nearest.")
-    elif found.limits.participation is None:
-        words.append("It sends the fewest bytes until the tolerance is reached.")
     else:
-        words.append("It needs the fewest rounds until the tolerance is reached, as a mean over seeds.")
+        words.append(_fewest(found))
     if found.limits.participation is None and not all(entry.is_as_predicted for entry in found.ranked):
         words.append("Runs need other numbers of rounds than predicted: the ranking is by the runs.")
     if found.smallest_mu is not None and not found.shared_minimizer:
         mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
-        words.append(f"FedProx needs μ of about {mu:f} or more for an error floor below the tolerance.")
+        words.append(f"FedProx needs μ of {mu:f} or more for an error floor below the tolerance.")
     if quadratic:
         words.append("The predictions come from the exact map of one round.")
     else:
         words.append(f"The predictions come from linearised rounds; most begin with {PLAYED} rounds on the problem.")
     return " ".join(words)
+
+
+def _fewest(found: "Recommendation") -> str:
+    """What the first row has the fewest of."""
+    best, rows = found.best, found.alternatives
+    if found.limits.participation is None:
+        return "It sends the fewest bytes until the tolerance is reached."
+    predicted = [entry.predicted_rounds for entry in rows if entry.predicted_rounds is not None and entry.is_confirmed]
+    seeds = f"the means over the seeds {SEEDS[0]} to {SEEDS[-1]}"
+    if best.predicted_rounds is not None and best.predicted_rounds <= min(predicted, default=best.predicted_rounds):
+        return f"Its predicted rounds, {seeds}, are the fewest; the measured ones are those of seed 0."
+    return f"In its predicted rounds, {seeds}, it sends the fewest vectors; the measured ones are those of seed 0."
 
 
 def size(number: int | None) -> str:
@@ -95,7 +108,8 @@ def _numbers(found: "Recommendation") -> list[str]:
         rounds = f"{rounds}, {measured}"
     lines = [f"  rounds to relative suboptimality {found.tolerance:g}: {rounds} (numeric)"]
     if best.bytes is not None:
-        lines.append(f"  bytes to and from all clients: {size(best.bytes)} (exact, for the predicted rounds)")
+        which = "predicted" if best.measured_rounds is None else "measured"
+        lines.append(f"  bytes to and from all clients: {size(best.bytes)} (exact, for the {which} rounds)")
     if best.bias is not None and best.floor is not None:
         lines.append(f"  bias: {magnitude(best.bias)} of ‖x*‖ ({best.bias.certainty.value})")
         lines.append(f"  error floor: {magnitude(best.floor)} of f(0) − f* ({best.floor.certainty.value})")
@@ -115,11 +129,15 @@ def _cells(entry: "RecommendedMethod") -> tuple[str, ...]:
 
 
 def _outcome(entry: "RecommendedMethod") -> str:
+    if entry.measured_rounds is not None:
+        return f"{entry.measured_rounds:,} rounds measured, {entry.local_work} each (numeric)"
     if entry.predicted_rounds is not None:
-        return f"{entry.predicted_rounds:,} rounds predicted, {entry.local_work} each (numeric)"
+        missed = ", which a run did not confirm" if entry.checked else ""
+        return f"{entry.predicted_rounds:,} rounds predicted{missed}, {entry.local_work} each (numeric)"
     if not isfinite(entry.relative_gap):
         return "which is not predicted to converge"
-    return f"which is predicted to reach {entry.relative_gap:.2g} of f(0) − f* (numeric)"
+    verb = "reaches" if entry.checked else "is predicted to reach"
+    return f"which {verb} {entry.relative_gap:.2g} of f(0) − f* (numeric)"
 
 
 def magnitude(number: Interval) -> str:

@@ -13,6 +13,8 @@ from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import shorthand
+from fedconvex.audit.objectives import objective
+from fedconvex.audit.recommendation_text import text
 from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
 from fedconvex.optional import is_installed
@@ -41,6 +43,7 @@ def print_audit(audit: "Audit", console: "Console") -> None:
 
     constants, truth = audit.constants, audit.truth
     console.print(Text.assemble((one_line(audit.source), "bold"), f": {audit.problem!r}"))
+    console.print(objective(audit.problem), highlight=False, markup=False)
     facts = Table(box=None, show_header=False, padding=(0, 1))
     facts.add_row(
         "constants",
@@ -85,7 +88,8 @@ def print_audit(audit: "Audit", console: "Console") -> None:
                 highlight=False,
             )
     console.print()
-    recommended = audit.recommendation or "none, since the clients' Hessians do not fit into memory"
+    recommended = audit.recommendation and text(audit.recommendation, with_objective=False)
+    recommended = recommended or "none, since the clients' Hessians do not fit into memory"
     console.print(Text.assemble(("recommendation", "bold"), f": {recommended}"), highlight=False)
 
 
@@ -97,6 +101,7 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
         "fedconvex": version("fedconvex"),
         "source": audit.source,
         "problem": repr(audit.problem),
+        "objective": objective(audit.problem),
         "clients": audit.problem.num_clients,
         "dimension": audit.problem.dim,
         "tolerance": audit.tolerance,

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, final
 
+from fedconvex.audit.objectives import objective
 from fedconvex.audit.run_series import RunSeries
 from fedconvex.audit.twins import DeterministicTwin
+from fedconvex.problems.base import Problem
 from fedconvex.shown import ShownResult, Summary
 
 if TYPE_CHECKING:
@@ -46,6 +48,11 @@ class RunDiagnosis(ShownResult):
         return self.causes[0].cause
 
     @property
+    def problem(self) -> Problem:
+        """Whose objective the run is compared on."""
+        return self.twin.model.problem
+
+    @property
     def number(self) -> float:
         """The first cause's number; its meaning is `causes[0].quantity`."""
         return self.causes[0].number
@@ -69,7 +76,12 @@ class RunDiagnosis(ShownResult):
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: numbers that are not finite become None."""
         causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
-        return {"cause": self.cause, "tolerance": self.tolerance, "causes": causes}
+        return {
+            "objective": objective(self.problem),
+            "cause": self.cause,
+            "tolerance": self.tolerance,
+            "causes": causes,
+        }
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the run, the prediction for its method without chance, and the error floor; returns Matplotlib's axes.
@@ -84,7 +96,8 @@ class RunDiagnosis(ShownResult):
         """The causes with their numbers, evidence and cures."""
         rows = tuple((found.cause, found.quantity.rstrip(":"), f"{found.number:.4g}") for found in self.causes)
         words = (f"{found.cause}: {kind}: {text}" for found in self.causes for kind, text in _words(found))
-        return Summary(_title(self.causes[0]), (), ("cause", "quantity", "number (numeric)"), rows, tuple(words))
+        headings = ("cause", "quantity", "number (numeric)")
+        return Summary(_title(self.causes[0]), (), headings, rows, (*words, objective(self.problem)))
 
     def __str__(self) -> str:
         from textwrap import wrap
@@ -94,7 +107,7 @@ class RunDiagnosis(ShownResult):
             lines += [_title(found)]
             for kind, text in _words(found):
                 lines += wrap(f"{kind}: {text}", 98, initial_indent="  ", subsequent_indent="  ")
-        return "\n".join(lines)
+        return "\n".join([*lines, *wrap(objective(self.problem), 98)])
 
 
 def _title(found: StuckCause) -> str:

@@ -14,6 +14,7 @@ RECOMMEND_HELP = """Which method to run on your data, with which parameters, and
 [bold]fedconvex recommend measurements.csv --client-column hospital --tolerance 1e-4[/bold]
 [bold]fedconvex recommend diabetes --local-steps 5[/bold]     clients can do at most 5 gradient steps a round
 [bold]fedconvex recommend diabetes --participation 3[/bold]   3 clients take part in a round
+[bold]fedconvex recommend diabetes --among fedavg,fedprox[/bold]   the methods that your framework has
 
 Each method gets the parameters that need the fewest rounds on the data, and is run with them: predicted and measured \
 rounds stand side by side. Exit status: 0 a method reaches the tolerance, 1 none does within the limits, or the \
@@ -33,6 +34,9 @@ def recommend(
     participation: Annotated[
         int | None, typer.Option(help="The number of clients sampled in each round.", rich_help_panel=LIMITS)
     ] = None,
+    among: Annotated[
+        str | None, typer.Option(help="Only these methods: fedavg,fedprox,scaffold.", rich_help_panel=LIMITS)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     **options: Any,
 ) -> None:
@@ -43,9 +47,13 @@ def recommend(
 
     _, problem = problem_from(data, options)
     drawn = None if participation is None else Uniform(participation)
-    found = recommended(problem, tolerance, rounds, local_steps, drawn, say=lambda line: say(line, err=True))
+    names = None if among is None else among.split(",")
+    found = recommended(
+        problem, tolerance, rounds, local_steps, drawn, among=names, say=lambda line: say(line, err=True)
+    )
     say(json.dumps(found.to_dictionary(), indent=1, allow_nan=False) if as_json else str(found))
-    if found.best.predicted_rounds is None and found.best.measured_rounds is None:
+    best = found.best
+    if not best.is_confirmed or best.predicted_rounds is best.measured_rounds is None:
         raise typer.Exit(1)
 
 

@@ -32,9 +32,10 @@ from fedconvex.methods.scaffold import Scaffold
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # numbers of local steps that are tried
 WORK = 300_000_000  # multiplications of a trial, from which on few are made
 MARGIN = 10.0  # the search goes this far beyond the curvatures
-SECANTS = 40  # steps to the first admissible parameter
+SECANTS, FEW_SECANTS = 40, 8  # steps to the first admissible parameter, from afar and from nearby
 NARROW, AIM = 1.001, 3e-4  # an admissible floor this near the tolerance ends the search, which aims at its middle
 
+DESIGNED: tuple[type[Method], ...] = (FedGD, FedProx, FedSplit, FedDyn, Scaffold)
 QUICK: tuple[type[Method], ...] = (FedSplit, FedDyn)  # designed in an audit of a large problem
 
 C = TypeVar("C")
@@ -48,17 +49,19 @@ class MethodDesigner:
     model: QuadraticModel
     tolerance: float
     limits: FederationLimits = NO_LIMITS
+    among: tuple[type[Method], ...] = ()  # the methods to choose from; empty: all
 
     @property
     def designs(self) -> dict[type[Method], Callable[[], DesignedMethod]]:
         """The methods that are designed, each with the function that does it."""
-        return {
+        designs: dict[type[Method], Callable[[], DesignedMethod]] = {
             FedGD: self.fedgd,
             FedProx: self.fedprox,
             FedSplit: self.fedsplit,
             FedDyn: self.feddyn,
             Scaffold: self.scaffold,
         }
+        return {kind: design for kind, design in designs.items() if not self.among or kind in self.among}
 
     def drawn(self, alpha: float) -> DesignedMethod:
         """FedDyn with one of few multiples of the α for everyone; its fixed point is right whoever takes part."""
@@ -106,10 +109,25 @@ class MethodDesigner:
         begin = self.smallest_mu(make)
         return self._best(make, begin, 10 * begin)
 
-    def smallest_mu(self, make: Make | None = None) -> float:
+    def smallest_mu(self, make: Make) -> float:
         """FedProx's smallest μ whose error floor on the model is below the tolerance."""
-        make = self._proximal(lambda mu: FedProx(mu=mu)) if make is None else make
         return self._admissible(make, self.model.curvatures[0] / 1000, -0.5, self.trials.floor)
+
+    def smallest_mu_on_problem(self, mu: float, floor_of: Callable[[Method], float]) -> float | None:
+        """FedProx's smallest μ whose error floor on the problem is below the tolerance, rounded up to three digits.
+
+        None where none is found near the given one for which this holds, and a μ smaller by 2 % has a floor above it.
+        """
+        for _ in range(FEW_SECANTS):
+            floor = floor_of(FedProx(mu=mu))
+            if not LEAST_FLOOR < floor < inf:
+                return None
+            if self.tolerance / NARROW < floor <= self.tolerance:
+                break
+            mu *= (floor / self.tolerance) ** 0.5 * (1 + AIM)
+        mu = float(significant(mu, 3, Rounding.CEILING))
+        smallest = floor_of(FedProx(mu=mu)) <= self.tolerance < floor_of(FedProx(mu=0.98 * mu))
+        return mu if smallest else None
 
     def fedsplit(self) -> DesignedMethod:
         """FedSplit's s with the fewest rounds."""

@@ -97,8 +97,8 @@ def test_bias_and_floor_are_relative_and_enclose_the_exact_ones() -> None:
 
 def test_bytes_are_those_that_a_simulation_counts(found: Recommendation) -> None:
     entry = found.best
-    assert entry.predicted_rounds is not None
-    frame = fc.simulate(entry.method, found.problem, entry.predicted_rounds).to_frame([])
+    assert entry.measured_rounds is not None
+    frame = fc.simulate(entry.method, found.problem, entry.measured_rounds).to_frame([])
     assert entry.bytes == frame["bytes_down"].sum() + frame["bytes_up"].sum()
     in_runs = [
         (other.method.vectors_down + other.method.vectors_up) * other.measured_rounds
@@ -193,6 +193,9 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"problem": fc.FedProx(mu=1)}, "problem = FedProx(mu=1)", "chooses the method itself"),
     ({"problem": 1e-6}, "problem = 1e-06", "is not a problem"),
     ({"check": "no"}, "check = no", "True or False"),
+    ({"among": "fedavg,fedproxy"}, "among = fedproxy", "did you mean fedprox"),
+    ({"among": ()}, "among = ()", "names no method"),
+    ({"among": 3}, "among = 3", "give names"),
 ]
 
 
@@ -302,12 +305,19 @@ def test_a_method_that_passes_the_tolerance_and_rises_again_is_not_confirmed(mon
 @pytest.mark.slow
 def test_more_local_steps_than_a_run_can_take_are_designed_and_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a limit at which a design takes seconds; that of a run's 100,000 steps takes minutes."""
-    monkeypatch.setattr("fedconvex.audit.recommendation.MOST_STEPS_OF_CHECK", 1999)
+    monkeypatch.setattr("fedconvex.audit.designs.search.MOST_STEPS", 1999)
     found = fc.recommend(logistic(), 1e-3, local_steps=2000)
     long = [entry for entry in found.ranked if "2000" in entry.local_work]
     assert long
     assert not any(entry.checked for entry in long)
     assert found.best.measured_rounds is not None
+
+
+@pytest.mark.parametrize("among", [("FedAvg", "FedProx"), "fedavg,fedprox", (fc.FedGD, fc.FedProx)])
+def test_only_the_methods_that_a_framework_has_are_recommended(among: Any) -> None:
+    found = fc.recommend(least_squares(1), 1e-3, among=among)
+    assert {type(entry.method) for entry in found.ranked} == {fc.FedGD, fc.FedProx}
+    assert {type(entry.method) for _, entry in found.under_limits} <= {fc.FedGD, fc.FedProx}
 
 
 def test_a_check_that_fails_is_reported() -> None:
