@@ -24,6 +24,7 @@ from fedconvex.proofs_checks.worst_cases.looseness.factor import looseness as lo
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup as ClientGroup
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups as ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import PolyakLojasiewicz as PolyakLojasiewicz
+from fedconvex.proofs_checks.worst_cases.questions.function_classes import QuadraticGrowth as QuadraticGrowth
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import Quadratics as Quadratics
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SimilarClients as SimilarClients
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothConvex as SmoothConvex
@@ -43,6 +44,7 @@ __all__ = [
     "ErrorFloor",
     "NonconvexRate",
     "PolyakLojasiewicz",
+    "QuadraticGrowth",
     "Quadratics",
     "Rate",
     "Remarks",

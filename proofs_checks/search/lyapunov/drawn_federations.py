@@ -32,7 +32,7 @@ def slowest_when_drawn(
     def on(curvature: Fraction, sign: int) -> Attained:
         return attained_when_drawn(found, solver, draws, OnALine(curvature, curvature, Fraction(1)), sign)
 
-    low, high = functions.lowest, functions.highest
+    low, high = functions.ends
     step = (high - low) / BETWEEN
     best = max((on(low + step * i, sign) for i in range(BETWEEN + 1) for sign in signs), key=_squared)
     for _ in range(REFINEMENTS if step else 0):

@@ -150,7 +150,7 @@ def error_floor(
         raise InvalidInput("cause", cause, "is no cause of an error floor", one_of(cause, CAUSES))
     spec = specified(method, clients, num_clients, local_solver, participation)
     num_clients = spec.independent or "any"
-    if not clients.lowest > 0:
+    if not clients.ends[0] > 0:
         raise InvalidInput("clients", clients, "have no minimiser that runs come near at a rate, and no floor of "
                            "distances", "give SmoothStronglyConvex(mu, L)")  # fmt: skip
     function: LyapunovFunction | None
@@ -259,7 +259,7 @@ def attained_floor(posed: PosedRound, spec: Specification, cause: str, variance:
 
     `variance`: of the clients' mean noise, in units of σ².
     """
-    low, high, m = spec.clients.lowest, spec.clients.highest, spec.draws.clients
+    (low, high), m = spec.clients.ends, spec.draws.clients
     alike = dict.fromkeys(low + (high - low) * Fraction(i, BETWEEN) for i in range(BETWEEN + 1))
     if cause == NOISE and spec.draws.everyone:
         return variance * max(_spread(posed, spec, [(a, 1)], cause) for a in alike)

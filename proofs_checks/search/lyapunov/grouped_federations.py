@@ -141,7 +141,7 @@ def unknown(name: str, axes: tuple[int, ...]) -> Family:
 
 def trial_federations(functions: FunctionClass, groups: ClientGroups, steps: tuple[int, ...]) -> Iterator[InSubgroups]:
     """Federations of the class that are often the slowest: every group in one or two subgroups."""
-    low, high, count = functions.lowest, functions.highest, len(groups.groups)
+    (low, high), count = functions.ends, len(groups.groups)
     shared = zip(groups.shares, groups.groups, strict=True)
     splits = [_splits(share, group.clients, len(steps)) for share, group in shared]
     halves = [of_group[0] for of_group in splits]

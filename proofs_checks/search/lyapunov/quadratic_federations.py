@@ -137,7 +137,7 @@ def _array(rows: Any) -> np.ndarray:
 
 def trial_federations(functions: FunctionClass, num_clients: int | str) -> Iterator[QuadraticFederation]:
     """Federations of the class that are often the slowest, for that number of clients."""
-    low, high = functions.lowest, functions.highest
+    low, high = functions.ends
     steps = range(BETWEEN + 2)
     for a in dict.fromkeys([low, high, *(low + (high - low) * Fraction(i, BETWEEN + 1) for i in steps)]):
         yield OnALine(a, a, Fraction(1))

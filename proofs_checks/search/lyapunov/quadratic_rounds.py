@@ -243,7 +243,7 @@ def _below(ball: Any) -> Fraction:
 
 def extremes(found: Coordinates, solver: LocalSolver, functions: FunctionClass) -> list[Attained]:
     """Clients that all have the smallest or the largest curvature: those with the larger spectral radius, or both."""
-    curvatures = dict.fromkeys((functions.lowest, functions.highest))
+    curvatures = dict.fromkeys(functions.ends)
     return _largest([attained(found, solver, OnALine(a, a, Fraction(1))) for a in curvatures])
 
 
@@ -268,7 +268,7 @@ def refined(
 
     Where all clients are alike, with another curvature; the given one where their number leaves no choice.
     """
-    around, low, high = best.federation, functions.lowest, functions.highest
+    around, (low, high) = best.federation, functions.ends
     if isinstance(around, InAPlane):
         step, times = Fraction(1, TILTS), REFINEMENTS
     elif isinstance(around, OnALine) and around.first != around.second and num_clients == "any":

@@ -76,7 +76,7 @@ class Rate:
             return f"diverges: on {at} errors grow by {float(self.lower)} {self._each}, squared"
         if self.lower == 1:
             return f"no linear rate: on {at} some errors never shrink" + (
-                ", and the closer curvatures come to 0, the slower the others do" if self.clients.lowest == 0 else ""
+                ", and the closer curvatures come to 0, the slower the others do" if self.clients.ends[0] == 0 else ""
             )
         if self.function is None:
             return f"no rate was proved; {at} attain {float(self.lower)}"

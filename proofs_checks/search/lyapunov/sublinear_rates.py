@@ -192,7 +192,7 @@ def sublinear_rate(
     tried = []
     for posed in rounds[: 1 + named]:  # with momentum V needs f(w) − f*
         priced = _with_gap(posed, counts * clients.highest**2, points == "after")
-        if not clients.lowest:  # clients of curvature 0 never move: no proof has a margin there
+        if not clients.ends[0]:  # clients of curvature 0 never move: no proof has a margin there
             still = attained(posed.coordinates, spec.solver, OnALine(Fraction(0), Fraction(0), Fraction(1)))
             priced = replace(priced, zeros=tuple(attained_vectors(posed, still)))
         tried.append(priced)
@@ -224,7 +224,7 @@ def _rate(spec: Specification, num_clients: int | str, points: str, at: str, *tr
                            "give smaller steps, or more regularisation")  # fmt: skip
     distance, heterogeneity = (_at_start(found, part) / found.prices[0] for part in found.posed.coordinates.parts)
     answers = Exact() if isinstance(spec.solver, ToInexactness) else spec.solver  # exact ones are inexact, too
-    moved = None if spec.clients.lowest else speed(spec.method, answers)  # strong convexity knows no long slopes
+    moved = None if spec.clients.ends[0] else speed(spec.method, answers)  # strong convexity knows no long slopes
     lower = Fraction(0) if moved is None else 1 / ((4 if points == "last" else 2) * moved)
     if points == "before" and at == SERVER:  # f(w⁰) − f* <= (L/2)‖w⁰ − x*‖² is attained
         lower = max(lower, spec.clients.highest / 2)
@@ -333,7 +333,7 @@ def pose_growing(
         for a, b in squares if a[0] == part.part
     }  # fmt: skip
     zeros: list[dict[Key, Any]] = []
-    if not functions.lowest:  # clients of curvature 0 never move: no proof has a margin there
+    if not functions.ends[0]:  # clients of curvature 0 never move: no proof has a margin there
         posed = PosedRound(found, board, names, {}, inequalities, before)
         for zero in attained_vectors(posed, attained(found, solver, OnALine(ZERO_CURVATURE, ZERO_CURVATURE, WHOLE))):
             other = {_key(key): ZERO for key in zero}

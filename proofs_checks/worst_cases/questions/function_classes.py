@@ -258,6 +258,45 @@ class PolyakLojasiewicz(FunctionClass):
 
 @final
 @dataclass(frozen=True)
+class QuadraticGrowth(FunctionClass):
+    """Convex L-smooth functions with one minimiser x* and f(x) − f* >= (μ/2)‖x − x*‖² at all x, 0 < mu <= L.
+
+    Use it for linear rates of the distance without strong convexity, of one client: the mean of several such functions
+    need not grow so. A gradient step of size 1/L multiplies ‖w − x*‖² by at most 1 − μ/L; the lower bounds are attained
+    by quadratics of the class, whose curvatures lie between μ and L.
+
+    Compare Necoara, Nesterov and Glineur (2019), "Linear convergence of first order methods for non-strongly convex
+    optimization", where minimisers may be many and the distance is that from the nearest.
+    """
+
+    mu: Any
+    L: Any
+
+    interpolable: ClassVar[bool] = False
+    of_several: ClassVar[bool] = False
+    by_curvatures: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        SmoothStronglyConvex(self.mu, self.L)  # refuses what is no such class
+
+    @cached_property
+    def lowest(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        return to_fraction(self.mu), self.highest
+
+    def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
+        half = to_fmpq(to_fraction(self.mu)) / 2
+        return [(f"growth at {n}", combination((ONE, e.value), (-half, square(e.point)))) for n, e in enumerate(seen)]
+
+    def contains(self, federation: Quadratic) -> bool:
+        return len(federation.H) == 1 and SmoothStronglyConvex(self.mu, self.L).contains(federation)
+
+
+@final
+@dataclass(frozen=True)
 class SimilarClients(FunctionClass):
     """mu-strongly convex, L-smooth clients with δ-similar Hessians: ‖∇²F_k(x) − ∇²f(x)‖ <= delta at all points.
 

@@ -1,5 +1,6 @@
 """Which federations of quadratics a class of functions contains: against NumPy's eigenvalues, and exactly."""
 
+from dataclasses import replace
 from fractions import Fraction as F
 from typing import Any
 
@@ -17,6 +18,8 @@ from fedconvex.proofs_checks import (
     SmoothConvex,
     SmoothStronglyConvex,
     WeaklyConvex,
+    error_floor,
+    lyapunov,
     worst_case,
 )
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
@@ -26,6 +29,7 @@ from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     FunctionClass,
     NotSmooth,
     PolyakLojasiewicz,
+    QuadraticGrowth,
 )
 
 SMALL = F(1, 10**30)
@@ -103,6 +107,39 @@ def test_gradient_steps_without_convexity_have_the_known_rate(mu: Any, L: Any) -
             worst_case(fc.FedGD(stepsize=1 / F(L)), PolyakLojasiewicz(mu, L), count, 1, "gap_ratio")
 
 
+def growing(x: F) -> tuple[F, F]:
+    """Slope and value of a function of curvature 4, 0 and 4 again: it grows by x²/2, with equality at x = 8."""
+    steep, flat, far = min(x, F(1)), min(max(x - 1, F(0)), F(6)), max(x - 7, F(0))
+    return 4 * steep + 4 * far, 2 * steep**2 + 4 * flat + 4 * far + 2 * far**2
+
+
+def test_convex_functions_that_grow_have_a_rate() -> None:
+    """1 − μ/L for a step of 1/L, and V along a function that is not strongly convex; momentum and noise have theirs."""
+    clients, method = QuadraticGrowth(1, 4), fc.FedGD(stepsize=F(1, 4))
+    found = worst_case(method, clients, 1)
+    assert F(9, 16) == found.lower < F(3, 4) <= found.upper <= F(3, 4) * (1 + F(1, 10**6))
+    assert clients.contains(found.federation())
+    rate = lyapunov(method, clients, 1)
+    assert F(9, 16) == rate.lower < rate.upper <= F(3, 4) * (1 + F(1, 10**6))
+    assert clients.contains(rate.federation())
+    with pytest.raises(ValueError, match="no proof"):
+        replace(rate.function, rate=F(9, 16))  # strongly convex functions decrease by that
+    closest = F(0)
+    for x in (F(k, 8) for k in range(1, 161)):
+        slope, value = growing(x)
+        assert value >= x * x / 2
+        closest = max(closest, ((x - slope / 4) / x) ** 2)
+    assert F(73, 100) < closest <= found.upper
+    assert 0 < error_floor(method, clients, 1).lower < error_floor(method, clients, 1).upper < F(1, 2)
+    assert lyapunov(fc.FedAvgM(stepsize=F(1, 4), momentum=F(1, 3)), clients, 1).upper < 1
+    assert not clients.contains(federation([[[F(0)]]]))
+    assert not clients.contains(federation([[[F(2)]], [[F(2)]]]))
+    with pytest.raises(fc.InvalidInput, match="need not be one"):
+        lyapunov(method, clients)
+    with pytest.raises(fc.InvalidInput, match="mu"):
+        QuadraticGrowth(5, 4)
+
+
 @pytest.mark.parametrize(
     ("method", "rounds", "metric"),
     [(fc.FedGD(stepsize=F(1, 8), local_steps=2), 1, "gap_ratio"), (fc.FedGD(stepsize=F(1, 8)), 2, "gap_ratio"),
@@ -131,7 +168,7 @@ def test_mean_gradients_of_the_class_are_those_of_smooth_functions(rounds: int) 
 
 def test_a_group_is_of_a_class_of_curvatures() -> None:
     """Of the groups' clients only curvatures are looked at, which do not decide about the first of these classes."""
-    for functions in (PolyakLojasiewicz(1, 4), NotSmooth(0), Differentiable()):
+    for functions in (PolyakLojasiewicz(1, 4), QuadraticGrowth(1, 4), NotSmooth(0), Differentiable()):
         with pytest.raises(fc.InvalidInput, match="cannot be the class of a group"):
             ClientGroup(functions, 1)
 
