@@ -95,15 +95,11 @@ class Draws:
             orders = factorial(self.K) // prod(factorial(int(n)) for n in times)
             yield Fraction(orders, self.clients**self.K), Draw(members, times)
 
-    def outcomes(self, enumerated: bool, averaged: bool) -> list[tuple[Fraction, Draw]]:
-        """The draws of a round and their probabilities. Where not all are enumerated, clients of a half are alike.
-
-        Where only averages over the draws matter, two clients stand for the halves of clients drawn with replacement.
-        """
+    def outcomes(self, classes: Sequence[Any] | None) -> list[tuple[Fraction, Draw]]:
+        """The draws of a round and their probabilities: all, or with a class for every client up to exchanges."""
         if self.everyone:
             return [(Fraction(1), Draw())]
-        half = 1 if self.replaced and averaged else self.clients // 2
-        return list(self.every() if enumerated else self.from_classes([0] * half + [1] * half))
+        return list(self.every() if classes is None else self.from_classes(classes))
 
     def from_classes(self, classes: Sequence[Any]) -> Iterator[tuple[Fraction, Draw]]:
         """Every draw, up to exchanges of clients of a class, with its probability: one class a client, of m clients.

@@ -101,7 +101,7 @@ def _played(
 ) -> tuple[list[Path], Fraction | None]:
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
-    drawn = spec.draws.outcomes(question.enumerated, spec.averaged)
+    drawn = spec.draws.outcomes(None if question.enumerated else question.copies)
     ways = [(chance * likely, replace(draw, communicates=yes))
             for (chance, draw), (likely, yes) in product(drawn, communications(spec.method))]  # fmt: skip
     if question.settled is not None:

@@ -173,7 +173,12 @@ class Constraints:
         places = (np.nonzero(by_columns)[1], np.concatenate([[0], np.cumsum(by_columns.sum(1))]))
         compressed = sparse.csc_matrix((A.T[by_columns], *places), shape=(rows, columns))
         P = sparse.csc_matrix((np.zeros(0), np.zeros(0, int), np.zeros(columns + 1, int)), shape=(columns, columns))
-        solution = clarabel.DefaultSolver(P, objective, compressed, b, made, settings).solve()
+        try:
+            solution = clarabel.DefaultSolver(P, objective, compressed, b, made, settings).solve()
+        except BaseException as failure:  # Clarabel panics where its eigenvalues do not converge
+            if type(failure).__name__ != "PanicException":
+                raise
+            return np.full(len(objective), np.nan), np.full(len(b), np.nan), "Panic"
         return np.asarray(solution.x), np.asarray(solution.z), str(solution.status)
 
 
