@@ -15,6 +15,7 @@ from typing import Any
 # Each of these packages finds its members by searching its folder: a new file there is a new name here.
 _SEARCHED = {"methods": "METHODS", "local_solvers": "LOCAL_SOLVERS", "problems": "PROBLEMS"}
 _HOMES = {
+    "audit.measure": ("audit",),
     "audit.recommendation": ("recommend",),
     "audit.recommendation_result": ("Recommendation",),
     "audit.run_diagnosis": ("RunDiagnosis",),

@@ -1,5 +1,6 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
+from fedconvex import audit as audit
 from fedconvex import data as data
 from fedconvex import deep as deep
 from fedconvex import participation as participation
@@ -122,6 +123,7 @@ __all__ = [
     "ToInexactness",
     "Trajectory",
     "UnequalSteps",
+    "audit",
     "data",
     "deep",
     "diagnose",

@@ -18,6 +18,7 @@ AUDIT_HELP = """Where FedGD, FedProx and FedSplit converge on your data, how far
 
 [bold]fedconvex audit diabetes[/bold]
 [bold]fedconvex audit measurements.csv --client-column hospital[/bold]
+[bold]fedconvex audit ulm.csv bonn.csv --target-column cost[/bold]   each file is a client; so is each one in a folder
 [bold]fedconvex audit a9a --clients 80 --partition dirichlet:0.3 --method fedprox:mu=0.1[/bold]
 
 Each bias is labelled: an "enclosed" one is proved to lie in the interval in audit.json, a "numeric" one is floating \
@@ -60,7 +61,11 @@ class Weights(StrEnum):
 
 def audit(
     data: Annotated[
-        str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
+        list[str],
+        typer.Argument(
+            help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file; several CSV or Parquet "
+            "files, or a folder of them: each is a client."
+        ),
     ],
     clients: Annotated[
         int | None, typer.Option(help="Partition the samples among this many clients.", rich_help_panel=DATA)
@@ -102,6 +107,14 @@ def audit(
     decimal: Annotated[
         str | None,
         typer.Option(help="Decimal mark, . or , where a column does not show it.", rich_help_panel=COLUMNS),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(help="Words for missing values: none,-999 (default: na, nan, …).", rich_help_panel=COLUMNS),
+    ] = None,
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(help="Column in which every word is a category, also none; repeatable.", rich_help_panel=COLUMNS),
     ] = None,
     standardize: Annotated[
         bool | None,
@@ -160,14 +173,15 @@ def audit(
     from fedconvex.locks import locked_folder
     from fedconvex.safe_text import one_line
 
-    folder = out if out is not None else Path(f"audit-{_stem(data)}")
+    folder = out if out is not None else Path(f"audit-{_stem(data[0])}{'-and-more' if data[1:] else ''}")
     require_writable(folder)
-    require_not_replaced(Path(data), folder, FILES)
+    for file in data:
+        require_not_replaced(Path(file), folder, FILES)
     for text in method or ():  # before the data are read
         read_method(text)
     messages = error_console()
     federated = load(
-        data,
+        data if data[1:] else data[0],
         clients=clients,
         partition=partition,
         client_column=client_column,
@@ -177,6 +191,8 @@ def audit(
         one_hot=one_hot or (),
         impute=None if impute is None else cast(Any, impute.value),
         decimal=cast(Any, decimal),
+        missing=missing,
+        categories=categories or (),
         standardize=standardize is True,
         format=format,
         num_features=num_features,
@@ -196,7 +212,7 @@ def audit(
             else:
                 messages.print(line)
 
-        source = one_line(Path(data).name)
+        source = named(data)
         say_progress(chosen)
         result = audit_problem(
             problem, method, rounds=rounds, tolerance=tolerance, source=source,
@@ -214,6 +230,13 @@ def audit(
         output.print(saved(files), soft_wrap=True)
 
 
+def named(data: list[str]) -> str:
+    """The data's name for people."""
+    from fedconvex.safe_text import one_line
+
+    return one_line(Path(data[0]).name) + (f" and {len(data) - 1} more" if data[1:] else "")
+
+
 def model_and_reason(data: "FederatedData", model: str) -> str:
     """The kind of regression, and what it was chosen by, or who chose it."""
     return data.task_and_reason if model == "auto" else f"{model} (--model; target {data.target_name!r})"
@@ -221,5 +244,5 @@ def model_and_reason(data: "FederatedData", model: str) -> str:
 
 def _stem(data: str) -> str:
     """The name of the data set, or of the file without the endings of its format."""
-    name = Path(data).name.removesuffix(".gz")
+    name = "".join(letter for letter in Path(data).resolve().name.removesuffix(".gz") if letter not in "*?[]")
     return name.removesuffix(next((end for end in ENDINGS if name.endswith(end) and name != end), ""))

@@ -2,10 +2,9 @@
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.commands.audit import COLUMNS, DATA, MODEL, audit
+from fedconvex.commands.audit import COLUMNS, DATA, MODEL, audit, named
 
 if TYPE_CHECKING:
     from fedconvex.problems.base import Problem
@@ -28,16 +27,17 @@ def with_data_options(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def problem_from(data: str, options: dict[str, Any]) -> tuple[str, "Problem"]:
+def problem_from(data: list[str], options: dict[str, Any]) -> tuple[str, "Problem"]:
     """The data's name for people, and the problem with the model that the options choose."""
     from fedconvex.data import load
-    from fedconvex.safe_text import one_line
 
     given = {name: getattr(value, "value", value) for name, value in options.items()}
-    given |= {name: given[name] or () for name in ("drop", "one_hot")} | {"standardize": given["standardize"] is True}
+    given |= {name: given[name] or () for name in ("drop", "one_hot", "categories")} | {
+        "standardize": given["standardize"] is True
+    }
     chosen = {name: given.pop(name) for name in MODEL_OPTIONS}
-    federated = load(data, **given)
-    return one_line(Path(data).name), federated.problem(**chosen)
+    federated = load(data if data[1:] else data[0], **given)
+    return named(data), federated.problem(**chosen)
 
 
 def _panel(parameter: inspect.Parameter) -> str | None:

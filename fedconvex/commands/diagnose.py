@@ -63,7 +63,7 @@ def diagnose(
         cure = "give both --solver-steps and --solver-stepsize"
         raise InvalidInput("solver_steps", solver_steps, f"comes with solver_stepsize = {solver_stepsize}", cure)
     numbers, column = read_losses(losses)
-    _, problem = problem_from(data, options)
+    _, problem = problem_from([data], options)
     found = diagnosed(
         numbers,
         made,

@@ -23,7 +23,11 @@ objective has no minimiser, 2 wrong input."""
 
 def recommend(
     data: Annotated[
-        str, typer.Argument(help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file.")
+        list[str],
+        typer.Argument(
+            help="diabetes, breast_cancer, digits, or a CSV, Parquet, NPZ or LIBSVM file; several CSV or Parquet "
+            "files, or a folder of them: each is a client."
+        ),
     ],
     tolerance: Annotated[float, typer.Option(help="Relative suboptimality (f(x) − f*) / (f(0) − f*) to reach.")] = 1e-6,
     rounds: Annotated[int | None, typer.Option(help="At most this many rounds.", rich_help_panel=LIMITS)] = None,

@@ -55,6 +55,7 @@ class Column:
     typed_dates: bool = False
     other: str = ""  # the type of what is neither number, text nor date
     blank: str = ""  # the text of the first missing value, in brackets
+    kept_none: bool = False  # whether `none` among words is a category
 
     @cached_property
     def numbers(self) -> np.ndarray:
@@ -150,23 +151,33 @@ def of_numbers(name: str, values: np.ndarray) -> Column:
     return Column(name, NO_CODES, (), typed=np.asarray(values, dtype=np.float64))
 
 
-def of_texts(name: str, cells: Any) -> Column:
-    """The column with these cells; white space around them does not count, and None is missing."""
+def of_texts(name: str, cells: Any, missing: frozenset[str] | None = None) -> Column:
+    """The column with these cells; white space around them does not count, and None is missing.
+
+    missing: in lower case, the words for missing values beside empty cells; default `MISSING`, of which `none` among
+        words that are neither numbers nor dates is a category, as in none, mild, severe.
+    """
     import pandas as pd
 
     codes, found = pd.factorize(np.asarray(cells, dtype=object))
     stripped = [text.strip() for text in map(str, found.tolist())]
     kept: dict[str, int] = {}
     for text in stripped:
-        if text.lower() not in MISSING:
+        if text and text.lower() not in (MISSING if missing is None else missing):
             kept.setdefault(text, len(kept))
+    if sentinels := {as_number(word) for word in missing or ()} - {np.nan}:  # −999 is also −999.0
+        left = [text for text in kept if as_number(text) not in sentinels]
+        kept = {text: i for i, text in enumerate(left)}
+    words = missing is None and kept and not any(map(is_any_number, kept)) and not are_dates(tuple(kept))
+    none = dict.fromkeys(text for text in stripped if text.lower() == "none") if words else {}
+    kept |= {text: len(kept) + i for i, text in enumerate(none)}
     marks = MISSING_NUMBERS.intersection(kept)
     if marks and len(kept) > len(marks) and all(map(is_any_number, kept.keys() - marks)):
         kept = {text: i for i, text in enumerate(text for text in kept if text not in marks)}
     place = np.array([*(kept.get(text, -1) for text in stripped), -1], dtype=np.int64)[codes]
     blanks = np.flatnonzero((place < 0) & (codes >= 0))
     blank = f" ({stripped[codes[blanks[0]]]!r})" if blanks.size else ""
-    return Column(name, place, tuple(kept), blank=blank)
+    return Column(name, place, tuple(kept), blank=blank, kept_none=bool(none))
 
 
 def is_any_number(text: str) -> bool:
@@ -174,8 +185,8 @@ def is_any_number(text: str) -> bool:
     return not np.isnan([as_number(text), as_number(text, ",")]).all()
 
 
-def of_series(name: str, series: "pandas.Series[Any]") -> Column:
-    """The column with a pandas series' values; categories are their texts or numbers."""
+def of_series(name: str, series: "pandas.Series[Any]", missing: frozenset[str] | None = None) -> Column:
+    """The column with a pandas series' values; categories are their texts or numbers. missing: see `of_texts`."""
     import pandas as pd
     from pandas.api import types
 
@@ -188,7 +199,9 @@ def of_series(name: str, series: "pandas.Series[Any]") -> Column:
     # as text where float64 would merge neighbours, which may be clients or labels
     long = types.is_integer_dtype(kind) and present.any() and not series.dropna().between(-(2**53), 2**53).all()
     if numeric and not long:
-        return of_numbers(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        sentinels = [as_number(word) for word in missing or ()]
+        return of_numbers(name, np.where(np.isin(values, sentinels), np.nan, values))
     cells: list[Any] = [value if there else None for value, there in zip(series.tolist(), present, strict=True)]
     dated = False
     for i, cell in enumerate(cells):
@@ -199,7 +212,7 @@ def of_series(name: str, series: "pandas.Series[Any]") -> Column:
             cells[i] = float(cell)
         elif not isinstance(cell, date | timedelta | pd.Period | pd.Interval | int | float | Decimal | np.generic):
             return Column(name, NO_CODES, (), other=type(cell).__name__)
-    return replace(of_texts(name, cells), typed_dates=dated)
+    return replace(of_texts(name, cells, missing), typed_dates=dated)
 
 
 def as_number(text: str, decimal: DecimalMark = ".") -> float:

@@ -80,6 +80,8 @@ def read_delimited(
     """
     options = Preparation() if options is None else options
     try:
+        if options.missing is not None or options.categories:
+            raise _Untidy(1)
         table, lines, notes = _tidy(path, delimiter, target_column, client_column)
     except _Untidy as untidy:
         if not path.is_file():  # a pipe is gone once it is read
@@ -87,7 +89,7 @@ def read_delimited(
             raise bad_file(path, problem, "save it as a file, whose columns can be prepared") from None
     else:
         return completed(table, TableSource.file(path, "line", lines), options, notes)
-    columns, numbers, findings, notes = _texts(path, delimiter, target_column)
+    columns, numbers, findings, notes = _texts(path, delimiter, target_column, options)
     source = TableSource.file(path, "line", numbers)
     prepared = prepare(columns, source, target_column, client_column, options, findings)
     return prepared._replace(notes=notes + prepared.notes)
@@ -161,8 +163,23 @@ def _table(
     )
 
 
+def text_columns(path: Path, delimiter: str) -> tuple[dict[str, list[str]], list[str]]:
+    """A file's cells by column, and the place of each row. Raises InvalidInput for lines of another length."""
+    header, rows, *_ = _rows(path, delimiter)
+    names, found, places = header or [], [], []
+    for number, row in rows:
+        if len(row) != len(names):
+            problem = f"line {number}: has {len(row)} fields, the header has {len(names)}"
+            raise bad_file(path, problem, "repair the line (the last line of a truncated file looks like this)")
+        found.append(row)
+        places.append(f"{path.name} line {number}")
+    if not found or len(set(names)) < len(names):
+        raise bad_file(path, "has no rows, or two columns of one name", "give one line per sample under unique names")
+    return dict(zip(names, map(list, zip(*found, strict=True)), strict=True)), places
+
+
 def _texts(
-    path: Path, delimiter: str, target_column: str | None
+    path: Path, delimiter: str, target_column: str | None, options: Preparation
 ) -> tuple[list[Column], np.ndarray, list[Finding], tuple[str, ...]]:
     """All columns as text, the line numbers, findings on the header and on lines of another length, and notes."""
     header, rows, notes, named_here, *_ = _rows(path, delimiter)
@@ -195,7 +212,7 @@ def _texts(
         raise bad_file(path, "has a header but no rows", "give one line per sample")
     if len(set(names)) < len(names):
         roles(path, names, None, None)  # raises
-    columns = [of_texts(name, column) for name, column in zip(names, cells, strict=True)]
+    columns = [of_texts(name, column, options.missing_in(name)) for name, column in zip(names, cells, strict=True)]
     return columns, np.array(lines), findings, notes
 
 

@@ -73,7 +73,7 @@ def table_of(
             problem = f"has {lost[0]!r} in its index, not as a column"
             raise InvalidInput(source.argument, source.value, problem, "make it a column with reset_index()")
     check_size(source.value, len(frame), max(1, len(names) - 1))
-    columns = [of_series(name, frame.iloc[:, j]) for j, name in enumerate(names)]
+    columns = [of_series(name, frame.iloc[:, j], options.missing_in(name)) for j, name in enumerate(names)]
     return prepare(columns, source, target_column, client_column, options)
 
 

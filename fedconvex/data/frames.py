@@ -1,7 +1,7 @@
 """`from_frame`: the federated problem of a table of pandas, polars or Arrow, in one call."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from fedconvex.data.federated import FederatedData, Model
 from fedconvex.data.frame_tables import as_pandas, source_of, table_of
 from fedconvex.data.load import assigned, checked_task
 from fedconvex.data.preparation import Impute, Preparation
+from fedconvex.data.several import join
 from fedconvex.data.targets import Task
 from fedconvex.errors import InvalidInput, PreparedData
 from fedconvex.names import checked_keywords
@@ -33,6 +34,8 @@ def from_frame(
     impute: Impute | None = None,
     decimal: Literal[".", ","] | None = None,
     standardize: bool = False,
+    missing: str | Sequence[str] | None = None,
+    categories: str | Sequence[str] = (),
     model: Model = "auto",
     ridge: float | None = None,
     weights: Literal["pooled", "uniform"] = "pooled",
@@ -49,12 +52,12 @@ def from_frame(
     `from_frame(frame, **error.options)` is the next call.
 
     Args:
-        frame: a DataFrame of pandas, or of polars, or an Arrow table.
+        frame: a DataFrame of pandas, or of polars, or an Arrow table; or a dict of them by client.
         client: the column with the clients' names; default `client` or `client_id`.
         target: the column to predict; default `target`, `label` or `y`.
         task: regression, binary or multiclass; auto: by the target's values, see `fedconvex.data.targets.task_of`.
         clients, partition, seed: to divide the rows among clients, in place of `client`.
-        drop, one_hot, impute, decimal, standardize: the preparation, as in `load`.
+        drop, one_hot, impute, decimal, standardize, missing, categories: the preparation, as in `load`.
         model, ridge, weights, intercept: see `FederatedData.problem`.
 
     Returns:
@@ -66,12 +69,16 @@ def from_frame(
     """
     truth_value(standardize, "standardize")
     requested = checked_task(task)
-    table = as_pandas(frame, "frame")
+    several = join(frame, "frame", client, clients, partition) if isinstance(frame, Mapping) else None
+    table = as_pandas(frame, "frame") if several is None else several.frame
+    client = client if several is None else several.client
     if client is not None and (clients is not None or partition is not None):
         raise InvalidInput("client", client, "is given together with clients or partition", "give one of the two")
     has_clients = clients is not None or partition is not None
-    options = Preparation.of(drop, one_hot, impute, decimal, standardize, has_clients)
-    source = source_of(table, "frame", ("client", "target"))
+    options = Preparation.of(drop, one_hot, impute, decimal, standardize, has_clients, missing, categories)
+    source = (
+        source_of(table, "frame", ("client", "target")) if several is None else several.source(("client", "target"))
+    )
     prepared = table_of(table, source, target, client, options)
     data = assigned(prepared, clients, partition, seed, requested, standardize, "frame", str(source.value))
     problem = data.problem(model, ridge, weights, intercept)

@@ -16,6 +16,7 @@ from fedconvex.data.federated import FederatedData, divide_among_clients, federa
 from fedconvex.data.files import read_table
 from fedconvex.data.frame_tables import COLLECT, as_pandas, is_frame, is_lazy, source_of, table_of
 from fedconvex.data.preparation import Impute, Preparation
+from fedconvex.data.several import join, of_several
 from fedconvex.data.table import FEWER, Table, bad_file, standardized
 from fedconvex.data.targets import TASKS, Task
 from fedconvex.errors import InvalidInput
@@ -38,6 +39,8 @@ def load(
     impute: Impute | None = None,
     decimal: Literal[".", ","] | None = None,
     standardize: bool = False,
+    missing: str | Sequence[str] | None = None,
+    categories: str | Sequence[str] = (),
     format: str | None = None,
     num_features: int | None = None,
     seed: int = 0,
@@ -56,7 +59,8 @@ def load(
     Args:
         source: `diabetes`, `breast_cancer` or `digits` (write ./digits for a file of that name); the path of a CSV,
             TSV, Parquet, NPZ or LIBSVM file, gzipped or not (see `fedconvex.data.files.read_table`); or a table of
-            pandas, polars or Arrow.
+            pandas, polars or Arrow. Several tables, each of a client: a list of CSV, TSV or Parquet files, a folder or
+            pattern (`sites/*.csv`) of them, or a dict of files or tables by client.
         clients, partition, seed: for data without a client column: the number of clients (built-in sets: default 10),
             the scheme (`iid`, the default, `lognormal:SIGMA`, `dirichlet:ALPHA`, `by-label:D` or `power-law-labels:D`,
             see `fedconvex.data.partition`), and the random seed of the partition.
@@ -70,6 +74,9 @@ def load(
             (always that of a column of texts); `drop` leaves out rows with missing values. Rows without target or
             client are left out in either case.
         decimal: the decimal mark of columns that do not show it, such as 1,234.
+        missing: the words for missing values, such as "none,-999", in place of the usual ones: na, n/a, nan, null, ?
+            and none, which is a category among words. Empty cells are missing in any case.
+        categories: columns in which every word is a category, also none and NA; they are one-hot encoded.
         standardize: shift and scale every feature, over all clients, to mean 0 and variance 1; constant ones become 0.
         format, num_features: see `read_table`.
 
@@ -83,8 +90,15 @@ def load(
     if client_column is not None and divided_by is not None:
         problem = f"is given together with {divided_by}"
         raise InvalidInput("client_column", client_column, problem, "give one of the two")
-    options = Preparation.of(drop, one_hot, impute, decimal, standardize, has_clients=divided_by is not None)
+    options = Preparation.of(drop, one_hot, impute, decimal, standardize, divided_by is not None, missing, categories)
     columns = {"target_column": target_column, "client_column": client_column}
+    if (several := of_several(source)) is not None:
+        for argument, value in {"format": format, "num_features": num_features}.items():
+            if value is not None:
+                raise InvalidInput(argument, value, "the source is several tables", "leave it out")
+        joined = join(several, "source", client_column, clients, partition)
+        table = table_of(joined.frame, joined.source(), target_column, joined.client, options)
+        return assigned(table, None, None, seed, requested, standardize, "source", str(joined.source().value))
     if is_frame(source):
         for argument, value in {"format": format, "num_features": num_features}.items():
             if value is not None:

@@ -37,25 +37,43 @@ class Preparation:
     decimal: DecimalMark | None = None
     standardize: bool = False  # prepared or not, scaling is the caller's; with it, it is not suggested again
     has_clients: bool = True  # False: the table itself must say which client has which row
+    missing: frozenset[str] | None = None  # words for missing values, in lower case; None: the usual ones
+    categories: tuple[str, ...] = ()  # columns in which every word is a category
 
     @classmethod
     def of(
-        cls, drop: Any, one_hot: Any, impute: Any, decimal: Any, standardize: bool = False, has_clients: bool = True
+        cls,
+        drop: Any,
+        one_hot: Any,
+        impute: Any,
+        decimal: Any,
+        standardize: bool = False,
+        has_clients: bool = True,
+        missing: Any = None,
+        categories: Any = (),
     ) -> "Preparation":
         """The preparation with these arguments of `load`, checked."""
-        dropped, encoded = _names(drop, "drop"), _names(one_hot, "one_hot")
+        named = _names(categories, "categories")
+        dropped, encoded = _names(drop, "drop"), tuple(dict.fromkeys([*_names(one_hot, "one_hot"), *named]))
+        words = missing.split(",") if isinstance(missing, str) else missing
+        tokens = None if words is None else frozenset(w.strip().lower() for w in _names(words, "missing"))
         if impute is not None and not is_choice(impute, IMPUTE):
             raise InvalidInput("impute", impute, "is not known", f"give {', '.join(IMPUTE[:-1])} or drop")
         if decimal is not None and not is_choice(decimal, (".", ",")):
             raise InvalidInput("decimal", decimal, "is no decimal mark", "give '.' or ','")
         if both := [name for name in dropped if name in encoded]:
             raise InvalidInput("one_hot", both[0], "is in drop as well", "name it in one of the two")
-        return cls(dropped, encoded, impute, decimal, standardize, has_clients)
+        return cls(dropped, encoded, impute, decimal, standardize, has_clients, tokens, named)
+
+    def missing_in(self, column: str) -> frozenset[str] | None:
+        """The words for missing values in a column, beside empty cells; None: the usual ones."""
+        return frozenset() if column in self.categories else self.missing
 
     @property
     def given(self) -> dict[str, Any]:
         """The options about columns that are given, by name."""
-        named = {"drop": self.drop, "one_hot": self.one_hot, "impute": self.impute, "decimal": self.decimal}
+        named = {"drop": self.drop, "one_hot": self.one_hot, "impute": self.impute, "decimal": self.decimal,
+                 "missing": self.missing, "categories": self.categories}  # fmt: skip
         return {name: value for name, value in named.items() if value}
 
 
@@ -86,6 +104,10 @@ def prepare(
     if commas := [column.name for column in (*chosen, target) if _has_decimal_commas(column)]:
         notes.append(f"decimal commas are read in {_some(commas)}")
     client = None if place.client is None else columns[place.client]
+    for column in (*chosen, target, *(() if client is None else (client,))):
+        if column.kept_none:
+            cure = in_words({"missing": "none"}, source.style)
+            notes.append(f"column {column.name!r}: 'none' is a category; give {cure} if it is a missing value")
     kept = _rows_kept(chosen, target, client, source, options, found, notes)
     if not kept.all():
         source = replace(source, numbers=source.numbers[kept])

@@ -13,7 +13,7 @@ from fedconvex.data.findings import CommandStyle
 @final
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A file or a frame, as the argument and the value that an error names; `numbers` (n,) count lines or rows."""
+    """A file or a frame, as the argument and the value that an error names; `numbers` (n,) count or name its rows."""
 
     argument: str
     value: Any
@@ -30,4 +30,4 @@ class TableSource:
 
     def place(self, index: int, column: str) -> str:
         """Where a value stands: line 7, column 'age'."""
-        return f"{self.row} {int(self.numbers[index])}, column {column!r}"
+        return f"{self.row} {self.numbers[index]}, column {column!r}".lstrip()

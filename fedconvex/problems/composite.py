@@ -111,7 +111,12 @@ def require_problem(problem: Any, argument: str = "problem") -> None:
     if isinstance(problem, CompositeProblem):
         without_term(problem)
     if not isinstance(problem, Problem):
-        raise InvalidInput(argument, problem, "is not a problem", "give for example fedconvex.LeastSquares(A=…, b=…)")
+        cure = "give for example fedconvex.LeastSquares(A=…, b=…)"
+        if hasattr(problem, "columns") or isinstance(problem, dict):
+            shape = getattr(problem, "shape", None)
+            problem = problem if shape is None else f"a table of shape {shape}"
+            cure = "give fedconvex.data.from_frame(table, client=…, target=…)"
+        raise InvalidInput(argument, problem, "is not a problem", cure)
 
 
 def without_term(problem: Problem | CompositeProblem) -> Problem:

@@ -35,6 +35,19 @@ def test_recommend_prints_what_the_function_finds(run: Any, table: Path) -> None
     assert json.loads(run(*words, "--json")[1])["ranked"][0]["measured_rounds"] is not None
 
 
+def test_several_files_and_a_folder_are_clients(run: Any, table: Path, tmp_path: Path) -> None:
+    frame = pandas.read_csv(table)
+    for name, part in frame.groupby("hospital"):
+        part.drop(columns="hospital").to_csv(tmp_path / f"{name}.csv", index=False)
+    files = sorted(tmp_path.glob("*.csv"))
+    options = ("--tolerance", "1e-2", "--among", "fedavg,fedprox")
+    expected = run.prints("recommend", table, "--client-column", "hospital", *options)
+    assert run.prints("recommend", *files, *options) == run.prints("recommend", tmp_path, *options) == expected
+    assert "FedSplit" not in expected
+    out = run.prints("audit", *files, "--rounds", 3, "--out", tmp_path / "out", "--method", "fedprox")
+    assert "x.csv and 2 more: LeastSquares(m=3" in out
+
+
 def test_recommend_exits_with_1_where_no_method_is_fast_enough(run: Any, table: Path) -> None:
     out = run.prints("recommend", table, "--client-column", "hospital", "--rounds", 1, status=1)
     assert "within 1 rounds" in out

@@ -129,7 +129,7 @@ def test_wrong_arguments_are_refused_with_the_cure(options: dict[str, Any], says
 
 @pytest.mark.parametrize("wrong", [None, 3, "data.csv", [[1, 2]], {"a": [1]}, np.ones((3, 2)), pd.Series([1, 2])])
 def test_what_is_no_table_is_refused(wrong: object) -> None:
-    with pytest.raises(fc.InvalidInput, match=r"frame = .*is no table; give a table of pandas, polars or Arrow"):
+    with pytest.raises(fc.InvalidInput, match=r"frame.* = .*is no table; give a table of pandas, polars or Arrow"):
         fc.data.from_frame(wrong)
 
 
