@@ -57,8 +57,8 @@ def test_each_table_is_a_client(tables: dict[str, pd.DataFrame], tmp_path: Path,
 def test_from_frame_takes_a_dict_of_tables(tables: dict[str, pd.DataFrame]) -> None:
     with pytest.warns(fc.errors.PreparedData):
         problem: Any = fc.data.from_frame(tables, target="cost")
-    found = fc.data.load(tables, target_column="cost")
-    assert all(np.array_equal(A, B) for A, B in zip(problem.A, found.problem().A, strict=True))
+    loaded: Any = fc.data.load(tables, target_column="cost").problem()
+    assert all(np.array_equal(A, B) for A, B in zip(problem.A, loaded.A, strict=True))
 
 
 def test_differences_are_listed_all_at_once_and_places_name_the_file(
@@ -137,7 +137,8 @@ def test_a_table_in_place_of_a_problem_names_from_frame_and_audit_stays_callable
     from fedconvex.audit import audit  # makes fedconvex.audit this package
 
     package: Any = fc.audit
-    for call in (package, audit, fc.recommend):
+    calls: list[Any] = [package, audit, fc.recommend]
+    for call in calls:
         for table in (SEVERITY, {"a": SEVERITY}):
             with pytest.raises(InvalidInput, match=r"is not a problem; give fedconvex.data.from_frame\("):
                 call(table)
