@@ -31,9 +31,18 @@ def device_of(device: Any) -> torch.device:
     return place
 
 
-def dtype_of(dtype: Any) -> torch.dtype:
-    """torch.float64 or torch.float32, given as such or by name."""
-    known = DTYPES.get(dtype) if isinstance(dtype, str) else dtype
+def dtype_of(dtype: Any, model: Any = None) -> torch.dtype:
+    """torch.float64 or torch.float32, given as such or by name; None: the type of the model's parameters."""
+    if dtype is None and isinstance(model, torch.nn.Module):
+        kinds = {part.dtype for part in (*model.parameters(), *model.buffers()) if part.is_floating_point()}
+        if len(kinds) != 1 or not kinds <= set(DTYPES.values()):
+            found = " and ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds)) or "no numbers"
+            raise InvalidInput(
+                "dtype", dtype, f"is not given, and the model has {found}", "give 'float64' or 'float32'"
+            )
+        (only,) = kinds
+        return only
+    known = DTYPES.get(dtype) if isinstance(dtype, str) else torch.float64 if dtype is None else dtype
     if known not in DTYPES.values():
         raise InvalidInput("dtype", dtype, "is not supported", "give torch.float64 or torch.float32")
     assert isinstance(known, torch.dtype)

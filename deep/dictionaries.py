@@ -102,11 +102,15 @@ def adapted(model: nn.Module, parts: InputParts | None) -> nn.Module:
     model that takes one tensor.
     """
     kind = type(model)
-    names = None if parts is None else _by_keyword(model, tuple(parts.shapes))
+    in_order = parts is not None and all(name.isdigit() for name in parts.shapes)
+    names = None if parts is None or in_order else _by_keyword(model, tuple(parts.shapes))
 
     def forward(self: nn.Module, rows: Tensor) -> Any:
         inputs: Any = rows if parts is None else parts.unpacked(rows)
-        found = kind.forward(self, **inputs) if names else kind.forward(self, inputs)
+        if in_order:
+            found = kind.forward(self, *inputs.values())
+        else:
+            found = kind.forward(self, **inputs) if names else kind.forward(self, inputs)
         logits = found if isinstance(found, Tensor) else logits_of(found)
         return found if logits is None else logits
 

@@ -137,6 +137,16 @@ def require_seeded(transform: Transform, inputs: Tensor) -> None:
         raise InvalidInput("transform", name_of(transform), problem, cure)
 
 
+def seed_torch(device: torch.device, seed: int) -> None:
+    """Seed the generators that layers on the device draw from.
+
+    `torch.manual_seed` seeds those of every device, which takes as long as a small step.
+    """
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.default_generators[device.index or 0].manual_seed(seed)
+
+
 def torchs_generators(place: torch.device) -> list[Tensor]:
     """The states of torch's random number generators, on the host and on the device."""
     states = [torch.get_rng_state()]

@@ -5,6 +5,7 @@ Outputs have shape (…, C), targets and losses (…); targets of tokens, and ve
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -12,7 +13,7 @@ from fedconvex.deep.calls import Call, machine_code_for
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, device, dtype
 
 
 class TorchLoss(ABC):
@@ -26,6 +27,10 @@ class TorchLoss(ABC):
     def of_targets(self, axes: int) -> "TorchLoss | None":
         """The loss of samples whose targets have so many axes each; None where there is none."""
         return self if axes == self.axes else None
+
+    def on(self, device: "device", dtype: "dtype") -> "TorchLoss":
+        """The loss with its own numbers, such as weights of classes, on the device and in the model's type."""
+        return self
 
     @property
     def title(self) -> str:
@@ -47,6 +52,17 @@ class TorchLoss(ABC):
         return None
 
 
+IGNORED = -100  # the class number of tokens that do not count, as in torch and in HuggingFace's models
+
+
+def _cross_entropy(outputs: "Tensor", targets: "Tensor") -> "Tensor":
+    """By torch's function, whose derivative is one call: 0 where the target is IGNORED."""
+    from torch.nn.functional import cross_entropy
+
+    losses = cross_entropy(outputs.flatten(0, -2), targets.flatten(), reduction="none", ignore_index=IGNORED)
+    return losses.view(targets.shape)
+
+
 @final
 class TorchCrossEntropy(TorchLoss):
     """log Σ_c exp(z_c) − z_y."""
@@ -58,7 +74,7 @@ class TorchCrossEntropy(TorchLoss):
         return TorchTokenCrossEntropy(axes) if axes else self
 
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        return outputs.logsumexp(-1) - outputs.gather(-1, targets[..., None])[..., 0]
+        return _cross_entropy(outputs, targets)
 
     def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
@@ -79,9 +95,6 @@ class TorchCrossEntropy(TorchLoss):
         return outputs.argmax(-1) == targets
 
 
-IGNORED = -100  # the class number of tokens that do not count, as in torch and in HuggingFace's models
-
-
 @final
 class TorchTokenCrossEntropy(TorchLoss):
     """The mean of log Σ_c exp(z_tc) − z_ty over a sample's tokens t, but those whose class is −100.
@@ -100,9 +113,7 @@ class TorchTokenCrossEntropy(TorchLoss):
         return TorchTokenCrossEntropy(axes)
 
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
-        counted = targets != IGNORED
-        chosen = outputs.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
-        return self._mean((outputs.logsumexp(-1) - chosen) * counted, counted)
+        return self._mean(_cross_entropy(outputs, targets), targets != IGNORED)
 
     def derivative_calls(
         self, outputs: "Tensor", targets: "Tensor", shares: "Tensor", derivatives: "Tensor"
@@ -177,9 +188,26 @@ class UserLoss(TorchLoss):
     def of_targets(self, axes: int) -> TorchLoss:
         return UserLoss(self.function, axes)
 
+    def on(self, device: "device", dtype: "dtype") -> TorchLoss:
+        from torch import Tensor, nn
+
+        def moved(value: Any) -> Any:
+            if not isinstance(value, Tensor):
+                return value
+            return value.to(device, dtype if value.is_floating_point() else value.dtype)
+
+        function: Any = self.function
+        if isinstance(function, nn.Module):
+            function = deepcopy(function).to(device, dtype)
+        elif isinstance(function, partial):
+            named = {name: moved(value) for name, value in function.keywords.items()}
+            function = partial(function.func, *map(moved, function.args), **named)
+        return UserLoss(function, self.axes)
+
     @property
     def title(self) -> str:
-        return str(getattr(self.function, "__name__", self.function))
+        function = self.function.func if isinstance(self.function, partial) else self.function
+        return str(getattr(function, "__name__", function))
 
     def values(self, outputs: "Tensor", targets: "Tensor") -> "Tensor":
         return self.function(outputs, targets)

@@ -200,6 +200,15 @@ class DeepRun(ShownResult, ClaimableRun):
         return _rounding(self.task, self.precision)
 
 
+@final
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during the rounds; `run` is the `DeepRun` of those that were finished."""
+
+    def __init__(self, run: DeepRun) -> None:
+        super().__init__(f"after {len(run.records) - 1} rounds: this error's attribute `run` has them")
+        self.run = run
+
+
 def _rounding(task: Task, precision: str) -> float:
     single = getattr(task.arithmetic, "dtype", torch.float64) == torch.float32
     return SINGLE[precision] if single else ROUNDING
@@ -217,7 +226,7 @@ def run(
     weights: Any = None,
     ridge: Any = 0.0,
     seed: int = 0,
-    dtype: Any = torch.float64,
+    dtype: Any = None,
     device: Any = "cpu",
     *,
     precision: str = "full",
@@ -268,7 +277,7 @@ def run(
         participation, local_solver, stragglers, seed: as in `fedconvex.simulate`; the same seed gives the same
             clients, stragglers and mini-batches as there.
         weights: m non-negative numbers, normalised to sum 1; default 1/m each; "samples": n_k/n.
-        dtype: torch.float64 or torch.float32.
+        dtype: torch.float64 or torch.float32, in which the model is trained and returned; None: that of its parameters.
         device: "cpu", "cuda" or "auto" (a GPU if there is one).
         precision: "full"; "tf32", "bf16" or "fp16": products of networks' local work and measurements in fewer digits,
             of float32 parameters (on GPUs; bf16 and fp16 also on CPUs). Evaluations are in full. In fp16 losses are
@@ -313,10 +322,11 @@ def run(
     Raises:
         InvalidInput: arguments that do not fit together, before any work; "cuda" where there is no GPU; a log or
             checkpoint that another run is writing; of several processes, one that would compute something else.
+        Interrupted: Ctrl-C, a KeyboardInterrupt whose `run` is the run of the rounds that were finished.
         TooLarge: samples that take more memory than there is, even in the smallest batches; it names what would fit.
     """
     rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
-    number, criterion, names = dtype_of(dtype), loss_of(loss), names_of(measure)
+    number, criterion, names = dtype_of(dtype, model), loss_of(loss), names_of(measure)
     require_function(watch, "watch", "record, model", "print")
     require_function(until, "until", "record", 'lambda record: record["value"] < 0.1')
     require_function(before, "before", "footprint", "print")
@@ -330,6 +340,7 @@ def run(
     local = LocalMode.of(local_mode, buffers, transform)
     with one_thread(), products_in(precision), ExitStack() as locks:
         place, share = own_device(place), Processes.of(clients, place)
+        criterion = criterion.on(place, number)
         if share is not None:
             share.require_same_installation()
         silent = share is not None and share.rank > 0
@@ -398,7 +409,9 @@ def run(
                 started([] if silent else writers, settings, records) as writing,
             ):
                 watching = None if watch is None or silent else watching_with(watch, task)
+                last = [state]
                 listeners = [
+                    lambda record, state: last.__setitem__(0, state),
                     lambda record, state: written(record),
                     lambda record, state: writing.write(record),
                     *([] if watching is None else [watching]),
@@ -410,9 +423,15 @@ def run(
                 )
                 if watching is not None:
                     watching(records[-1], state)
-                state, stopped = _run_rounds(simulator, state, records, monitor, left, file, listeners, until)
-            trained = restored(task.module_at(state))
-            return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+                def ended(state: State, stopped: str | None) -> DeepRun:
+                    trained = restored(task.module_at(state))
+                    return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+
+                try:
+                    return ended(*_run_rounds(simulator, state, records, monitor, left, file, listeners, until))
+                except KeyboardInterrupt as error:
+                    raise Interrupted(ended(last[0], "interrupted")) from error
 
 
 def _first_state(running: Rounds, task: Task) -> State:

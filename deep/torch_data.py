@@ -22,6 +22,7 @@ from fedconvex.deep.disk import PIECE, Disk, SampleFile, array_pieces, stored_ro
 from fedconvex.errors import InvalidInput
 
 SAMPLES_AT_ONCE = 4096  # on the way to disk
+STREAMED = 2**22  # samples of a stream without a length: one that has more is taken for endless
 READ_TWICE = 16  # a mirrored image is the same twice in every other case
 TARGETS = ("labels", "label")  # what HuggingFace's models and data sets call them
 WEIGHTS = "sample_weight"
@@ -55,8 +56,11 @@ class GivenSamples:
                 return GivenSamples(on_disk, None, layout)
             held_out, layout = _on_disk([(test, "test")], disk, dtype, layout)
             return GivenSamples(on_disk, held_out[0], layout)
-        read = [_with_targets(_read(one, place), place) for one, place in zip(clients, places, strict=True)]
-        of_test = None if test is None else _with_targets(_read(test, "test"), "test")
+        read = [
+            _several_inputs(_with_targets(_read(one, place), place), place)
+            for one, place in zip(clients, places, strict=True)
+        ]
+        of_test = None if test is None else _several_inputs(_with_targets(_read(test, "test"), "test"), "test")
         if not any(_has_dictionary(one) for one in (*read, of_test)):
             return GivenSamples(read, of_test, None)
         parts: InputParts | None = None
@@ -147,6 +151,23 @@ def _with_targets(given: Any, place: str) -> Any:
     return (inputs, given[names[0]], *([given[WEIGHTS]] if WEIGHTS in given else []))
 
 
+def _several_inputs(given: Any, place: str) -> Any:
+    """((a, b), targets), of which a and b have a row for each target, with the inputs named by their places, "0", "1".
+
+    Raises InvalidInput for a tuple of as many arrays as there are targets, which may be inputs or samples.
+    """
+    if not isinstance(given, tuple | list) or not given or not isinstance(given[0], tuple | list) or len(given[0]) < 2:
+        return given
+    inputs, number = given[0], len(given[1]) if len(given) > 1 and hasattr(given[1], "__len__") else None
+    arrays = all(isinstance(part, Tensor | np.ndarray) and part.ndim and len(part) == number for part in inputs)
+    if not arrays or (len(inputs) == number and isinstance(inputs, list)):
+        return given
+    if len(inputs) == number:
+        problem = f"is a tuple of {number} arrays with {number} rows, for {number} targets: inputs, or samples?"
+        raise InvalidInput(f"{place}[0]", tuple(inputs[0].shape), problem, "give a dictionary of inputs, or one array")
+    return ({str(i): part for i, part in enumerate(inputs)}, *given[1:])
+
+
 def _tensor(values: Any, where: str) -> Tensor:
     try:
         found: Tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
@@ -213,7 +234,7 @@ def _samples(data: Any, place: str, held: bool = True) -> Iterator[Any]:
             raise InvalidInput(place, kind, "has no length", "give a data set with len(), or tensors (inputs, targets)")
         if iter(data) is data:
             raise InvalidInput(place, kind, "can be read only once", "give a data set that starts anew, or tensors")
-        return _bounded(data, place, kind, held)
+        return _bounded(data, place, kind, held, None if hasattr(data, "__len__") else STREAMED)
     try:
         number = len(data)
     except Exception as error:  # of the user's code
@@ -222,7 +243,7 @@ def _samples(data: Any, place: str, held: bool = True) -> Iterator[Any]:
     return _bounded((data[i] for i in range(number)), place, kind, held)
 
 
-def _bounded(samples: Iterable[Any], place: str, kind: str, held: bool) -> Iterator[Any]:
+def _bounded(samples: Iterable[Any], place: str, kind: str, held: bool, most: int | None = None) -> Iterator[Any]:
     taken, left, i = 0, iter(samples), -1
     while True:
         try:
@@ -234,6 +255,9 @@ def _bounded(samples: Iterable[Any], place: str, kind: str, held: bool) -> Itera
             cure = "give a data set, or tensors (inputs, targets)"
             raise InvalidInput(place, kind, problem, cure) from error
         i += 1
+        if i == most:
+            cure = "let it end, or give it a length, __len__"
+            raise InvalidInput(place, kind, f"did not end after {most} samples", cure)
         if held:
             taken += sum(x.numel() * x.element_size() for x in _tensors(sample))
         if held and i % 1024 == 1023:  # twice: the samples, and the tensor that they are stacked into

@@ -25,6 +25,7 @@ from fedconvex.deep.local_mode import (
     frozen_in,
     own_generators,
     require_seeded,
+    seed_torch,
     transformed,
 )
 from fedconvex.deep.losses import TorchLoss
@@ -83,6 +84,9 @@ def require_local_steps(mode: "TrainingMode", method: Method, solver: LocalSolve
     if not isinstance(solver, SGD | Adam):
         cure = "give SGD(…) or Adam(…), with batch_size=None for all samples"
         raise InvalidInput("local_solver", solver, "has no mini-batches for steps in training mode", cure)
+    if mode.keeps and (method.gradients_from != "nobody" or getattr(method, "option", 2) == 1):
+        problem = f"gives clients functions of their own, of which {type(method).__name__} needs gradients at one model"
+        raise InvalidInput("buffers", KEPT, problem, "give buffers='averaged' or 'frozen'")
     size = solver.batch_size
     alone = [k for k, n in enumerate(counts) if n == 1 or (size is not None and (size == 1 or n % size == 1))]
     if alone:
@@ -212,6 +216,7 @@ class _ClientInTraining(Network):
         self.mode, self.layout, self.loss, self.place, self.step = mode, mode.layout, mode.loss, place, 0
         self._bound = parameters_in(mode.module, mode.layout, theta) if theta.device.type == "cpu" else None
         self._views, self._kernels = mode.layout.views(theta), kernels_for(mode.module)
+        self._aliases = aliases_of(mode.module)
 
     def losses(self, theta: Tensor, batch: Batch) -> Tensor:
         raise NotImplementedError("losses are those of evaluation mode")
@@ -236,12 +241,12 @@ class _ClientInTraining(Network):
         inputs, mode = batch.inputs[0], self.mode
         if mode.transform is not None:
             inputs = transformed(mode.transform, inputs, of_transform)
-        torch.manual_seed(of_model)
+        seed_torch(inputs.device, of_model)
         batch = replace(batch, inputs=inputs[None])
         if self._bound is not None:  # as a plain loop calls it, without an exchange of parameters in every step
             return gradients_alone(mode.module, self._bound, self.loss, mode.lower, batch)
         leaves = {name: value.detach().requires_grad_() for name, value in self._views.items()}
-        named = leaves | {alias: leaves[name] for alias, name in aliases_of(mode.module).items()}
+        named = leaves | {alias: leaves[name] for alias, name in self._aliases.items()}
 
         def call(inputs: Tensor) -> Tensor:  # its buffers change as in any call
             with self._kernels():

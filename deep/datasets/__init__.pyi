@@ -8,7 +8,6 @@ from fedconvex.deep.datasets.cifar import cifar10 as cifar10
 from fedconvex.deep.datasets.cifar import cifar100 as cifar100
 from fedconvex.deep.datasets.dataset import Dataset as Dataset
 from fedconvex.deep.datasets.idx import read_idx as read_idx
-from fedconvex.deep.datasets.image_folder import image_folder as image_folder
 from fedconvex.deep.datasets.leaf import leaf as leaf
 from fedconvex.deep.datasets.leaf import read_leaf_json as read_leaf_json
 from fedconvex.deep.datasets.mnist import MNIST_SUMS as MNIST_SUMS
@@ -35,7 +34,6 @@ __all__ = [
     "cifar100",
     "digits",
     "emnist",
-    "image_folder",
     "leaf",
     "libsvm",
     "load_dataset",

@@ -193,10 +193,6 @@ def of_idx(found: Any) -> Any:
     return str(found.astype(float).tolist())  # as text, NaN is equal to itself
 
 
-def of_picture(found: Any) -> Any:
-    return found.inputs[0].transpose(1, 2, 0).tolist()
-
-
 def datasets() -> list[Kind]:
     plays = tarred({"one.txt": WITH_TABS, "two.txt": WITH_COLONS})
     doubles = packed(small_numbers((4, 3)))
@@ -210,8 +206,6 @@ def datasets() -> list[Kind]:
         Kind("train-labels-idx1-ubyte", images, dataset("mnist")),
         one("test_batch.bin", records, dataset("cifar10", "", of_cifar, split="test"), strictly.cifar),
         one("test.bin", bytes([1]) + records[:3073], dataset("cifar100", split="test")),
-        one("cat/a.png", lambda: picture("PNG"), dataset("image_folder", "", of_picture), strictly.picture),
-        one("cat/a.jpg", lambda: picture("JPEG"), dataset("image_folder")),
         one("tabs.txt", WITH_TABS, dataset("read_plays", "tabs.txt")),
         one("colons.txt", WITH_COLONS, dataset("read_plays", "colons.txt")),
         one("plays.tar", plays, dataset("read_plays", "plays.tar")),

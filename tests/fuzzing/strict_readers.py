@@ -142,16 +142,6 @@ def cifar(path: Path) -> Any:
     return records[:, 0].tolist(), records[:, 1:].tolist()
 
 
-def picture(path: Path) -> Any:
-    """Pillow, after it has compared all checksums."""
-    from PIL import Image
-
-    with Image.open(path) as whole:
-        whole.verify()
-    with Image.open(path) as image:
-        return np.asarray(image.convert("RGB")).tolist()
-
-
 def word_vectors(path: Path) -> Any:
     found: dict[str, list[float]] = {}
     for line in opened(path).decode("utf-8").removesuffix("\n").split("\n"):

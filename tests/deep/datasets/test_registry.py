@@ -1,17 +1,13 @@
-"""`load_dataset`: names, options and missing files; LIBSVM files and image folders."""
+"""`load_dataset`: names, options and missing files; LIBSVM files."""
 
 import json
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from dataset_makers import images, refused, write_pair
-from PIL import Image
-from processes import LACKING, python, require
 
-from fedconvex.deep.datasets import checksum, digits, image_folder, libsvm, load_dataset, names, registry
+from fedconvex.deep.datasets import checksum, digits, libsvm, load_dataset, names, registry
 
 
 @pytest.fixture
@@ -97,93 +93,6 @@ def test_digits_are_scikit_learn_s() -> None:
     assert found.inputs.dtype == np.float32
     assert np.array_equal(found.inputs[:, 0] * 16, bunch.images)
     assert np.array_equal(found.labels, bunch.target)
-
-
-def save(path: Path, pixels: np.ndarray) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(pixels).save(path)
-
-
-def test_folders_of_images(tmp_path: Path) -> None:
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 5, 4, 3), dtype=np.uint8)
-    for name, picture in zip(("dog/b.png", "cat/2.PNG", "cat/1.png"), pixels, strict=True):
-        save(tmp_path / "train" / name, picture)
-    (tmp_path / "train" / "cat" / "notes.txt").write_text("no image")
-    found = image_folder(tmp_path, "train")
-    assert np.array_equal(found.inputs, pixels[[2, 1, 0]].transpose(0, 3, 1, 2))
-    assert found.labels.tolist() == [0, 0, 1]
-    grey = image_folder(tmp_path / "train", mode="L").inputs
-    assert grey.shape == (3, 1, 5, 4)
-    assert abs(int(grey[2, 0, 3, 2]) - pixels[0, 3, 2] @ [0.299, 0.587, 0.114]) < 1
-    save(tmp_path / "train" / "dog" / "c.jpg", pixels[0, :, :3])
-    with refused("c.jpg", "is 5 × 3 pixels, the first image 5 × 4"):
-        image_folder(tmp_path, "train")
-
-
-BOMB = zlib.compress(bytes(2**21))
-
-
-def png_chunk(kind: bytes, data: bytes) -> bytes:
-    """The head of a PNG file and one chunk."""
-    checksum = struct.pack(">I", zlib.crc32(kind + data))
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", len(data)) + kind + data + checksum
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"no image",
-        b"\x89PNG\r\n\x1a\n" + b"\0" * 40,
-        b"\xff\xd8\xff\xe0" + b"\0" * 40,
-        png_chunk(b"IHDR", b"\0\0\0\2"),  # too short, with a right checksum
-        png_chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)) + png_chunk(b"zTXt", b"a\0\0" + BOMB)[8:],
-    ],
-)
-def test_what_is_no_image(data: bytes, tmp_path: Path) -> None:
-    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
-    (tmp_path / "cat" / "b.png").write_bytes(data)
-    with refused("b.png", "is not a readable JPEG or PNG image"):
-        image_folder(tmp_path)
-    whole = (tmp_path / "cat" / "a.png").read_bytes()
-    (tmp_path / "cat" / "b.png").write_bytes(whole[:-12])  # without its last chunk
-    with refused("b.png", "is not a readable JPEG or PNG image"):
-        image_folder(tmp_path)
-
-
-def test_an_image_that_is_cut_off(tmp_path: Path) -> None:
-    path = tmp_path / "cat" / "a.png"
-    save(path, np.random.default_rng(0).integers(0, 256, (20, 20), dtype=np.uint8))
-    whole = path.read_bytes()
-    for length in range(0, len(whole) - 40, 7):
-        path.write_bytes(whole[:length])
-        with refused("a.png", "is not a readable"):
-            image_folder(tmp_path)
-
-
-def test_a_class_without_images(tmp_path: Path) -> None:
-    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
-    (tmp_path / "dog").mkdir()
-    with refused("dog", "its class would have no samples"):
-        image_folder(tmp_path)
-
-
-IMAGES = """
-from pathlib import Path
-from fedconvex.deep import datasets
-from fedconvex.errors import MissingLibrary
-try:
-    datasets.image_folder(Path(sys.argv[2]))
-except MissingLibrary as error:
-    print(error)
-"""
-
-
-@pytest.mark.beyond_core  # starts a process
-def test_numpy_is_enough_to_import_and_pillow_is_named_where_it_lacks(tmp_path: Path) -> None:
-    save(tmp_path / "cat" / "a.png", np.zeros((2, 2), np.uint8))
-    done = python("-c", LACKING + IMAGES, "torch sklearn PIL pandas", tmp_path)
-    assert "reading image files needs Pillow" in require(done)
 
 
 def test_a_name_that_two_modules_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
