@@ -1,6 +1,4 @@
-"""Evaluation of a model: the losses of all samples, and the number classified correctly."""
-
-from math import nan
+"""Evaluation of a model: the losses of all samples, and which are classified correctly."""
 
 import torch
 from torch import Tensor, nn
@@ -15,15 +13,15 @@ FEW = 10_000  # input numbers, of which no network makes too many
 
 def evaluate(
     module: nn.Module, loss: TorchLoss, shards: Shards, budget: Budget | None = None, kept: list[Tensor] | None = None
-) -> tuple[Tensor, float]:
-    """The losses of all samples, (N,) in float64, and how many are classified correctly (NaN for other losses).
+) -> tuple[Tensor, Tensor]:
+    """The losses of all samples, (N,) in float64, and 1 for those that are classified correctly, 0 for the others.
 
-    Where samples have weights, their losses are multiplied by these; all count alike in the number of correct ones.
+    The latter are NaN for other losses. Where samples have weights, their losses are multiplied by these.
 
     Computed in the model's full precision, also where local training uses TF32 or half precision. kept: gets the
     outputs, batch after batch.
     """
-    budget, losses, correct = budget or Budget(), [], 0.0
+    budget, losses, correct = budget or Budget(), [], []
     with torch.no_grad(), products_in("full"):
         of_each = budget.of_sample.get("evaluation") or shards.numbers_per_sample
         if "evaluation" not in budget.of_sample and len(shards.inputs) * of_each > FEW:
@@ -38,6 +36,6 @@ def evaluate(
             if kept is not None:
                 kept.append(outputs)
             right = loss.correct(outputs, y)
-            correct += nan if right is None else float(right.sum())
+            correct.append(losses[-1] * torch.nan if right is None else right.double())
     found = torch.cat(losses)
-    return found if shards.factors is None else found * shards.factors, correct
+    return found if shards.factors is None else found * shards.factors, torch.cat(correct)

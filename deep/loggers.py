@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, final
 
 from fedconvex.errors import FedconvexError, InvalidInput, LoggerFailed, MissingLibrary
-from fedconvex.runs.measurements import OF_CLIENTS
 
 __all__ = ["Logger", "MLflow", "TensorBoard", "WeightsAndBiases"]
 
@@ -177,7 +176,7 @@ class Writing:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Log a record; a logger that fails is left out from then on."""
-        given = {name: value for name, value in record.items() if name != OF_CLIENTS}
+        given = {name: value for name, value in record.items() if not isinstance(value, list)}
         for logger in list(self.working):
             try:
                 logger.log(dict(given))

@@ -12,7 +12,6 @@ from fedconvex.atomic_files import require_room_for, write_atomically
 from fedconvex.deep.loggers import TensorBoard, started, summary_writer
 from fedconvex.errors import InvalidInput
 from fedconvex.locks import locked
-from fedconvex.runs.measurements import OF_CLIENTS
 
 Write = Callable[[dict[str, Any]], None]
 
@@ -54,7 +53,7 @@ def log_to(target: "str | PathLike[str] | None", records: Sequence[dict[str, Any
         yield from _tensorboard(path, records)
         return
     # The file is rewritten from the checkpoint's records: a killed run may have logged rounds that will be repeated.
-    names = [name for name in records[0] if name != OF_CLIENTS]
+    names = [name for name, value in records[0].items() if not isinstance(value, list)]
     text = io.StringIO()
     table = _table(text, names)
     table.writeheader()

@@ -26,7 +26,7 @@ from fedconvex.methods.base import State
 from fedconvex.names import one_of
 from fedconvex.runs.measurements import OF_CLIENTS
 
-EVALUATIONS = ("all", "test")
+EVALUATIONS = ("all", "test", "clients")
 
 
 @final
@@ -77,11 +77,14 @@ class Monitor:
     def is_finite(self, record: dict[str, Any]) -> bool:
         """Whether the recorded value is finite, or was not evaluated; the test value where only that is evaluated."""
         evaluated = self._evaluates_before(record["round"])
-        return not evaluated or isfinite(record["value" if self.evaluate == "all" else "test_value"])
+        return not evaluated or isfinite(record["test_value" if self.evaluate == "test" else "value"])
 
     def as_not_last(self, last: dict[str, Any]) -> dict[str, Any]:
         """A checkpoint's last record as a longer run has it: a row evaluated only for being the last becomes NaN."""
-        return last if self._evaluates_before(last["round"]) else last | self._nothing() | self.measuring.nothing()
+        if self._evaluates_before(last["round"]):
+            return last
+        numbers = {name: value for name, value in last.items() if name == OF_CLIENTS or not isinstance(value, list)}
+        return numbers | self._nothing() | self.measuring.nothing()
 
     def _evaluates_before(self, t: int) -> bool:
         return t % self.every == 0 or t == self.rounds
@@ -98,43 +101,52 @@ class Monitor:
         ended = bool(until(record))
         return ended if self.processes is None else bool(self.processes.from_first(ended))
 
-    def _evaluated(self, state: State) -> dict[str, float]:
+    def _evaluated(self, state: State) -> dict[str, Any]:
         self.task.load(self.module, state)
         seen = {"value": nan, "accuracy": nan} if self.evaluate == "test" else self._of_clients(state)
         if self.test is not None:
             kept: list[Tensor] | None = [] if self.metrics else None
-            losses, correct = evaluate(self.module, self.task.loss, self.test, self.budget, kept)
-            seen |= {"test_value": float(losses.mean()), "test_accuracy": correct / len(losses)}
+            losses, right = evaluate(self.module, self.task.loss, self.test, self.budget, kept)
+            seen |= {"test_value": float(losses.mean()), "test_accuracy": float(right.mean())}
+            if self.evaluate == "clients" and len(self.test.count) == len(self.task.shards.count):
+                seen |= self._of_each("client_test", losses, right, self.test)
             if kept:
                 seen |= computed(self.metrics, torch.cat(kept), self.test.targets)
         return seen
 
-    def _of_clients(self, state: State) -> dict[str, float]:
-        losses, correct = self._of_samples(state)
-        sums = np.array([self.task.loss_of(losses), correct, float(len(losses))])
+    def _of_clients(self, state: State) -> dict[str, Any]:
+        losses, right = self._of_samples(state)
+        sums = np.array([self.task.loss_of(losses), float(right.sum()), float(len(losses))])
         if self.processes is not None:
             sums = self.processes.total_numbers(sums)
-        loss, right, samples = sums.tolist()
-        return {"value": loss + self.task.penalty(state.server), "accuracy": right / samples}
+        loss, correct, samples = sums.tolist()
+        seen = {"value": loss + self.task.penalty(state.server), "accuracy": correct / samples}
+        return seen | self._of_each("client", losses, right, self.task.shards) if self.evaluate == "clients" else seen
 
-    def _of_samples(self, state: State) -> tuple[Tensor, float]:
-        """The losses of all samples, and how many are classified correctly."""
+    def _of_each(self, name: str, losses: Tensor, right: Tensor, shards: Shards) -> dict[str, Any]:
+        """The mean loss and the accuracy of every client's samples."""
+        means = ([float(part.mean()) for part in found.split(shards.count.tolist())] for found in (losses, right))
+        return dict(zip((f"{name}_value", f"{name}_accuracy"), means, strict=True))
+
+    def _of_samples(self, state: State) -> tuple[Tensor, Tensor]:
+        """The losses of all samples, and which are classified correctly."""
         task, training = self.task, training_of(self.task.problem)
         if training is None or not training.keeps:
             return evaluate(self.module, task.loss, task.shards, self.budget)
-        losses, correct = [], 0.0
+        found = []
         for k in range(len(task.shards.count)):  # with its own buffers
             task.load(self.module, state, k)
-            found, right = evaluate(self.module, task.loss, task.shards.of_client(k), self.budget)
-            losses.append(found)
-            correct += right
+            found.append(evaluate(self.module, task.loss, task.shards.of_client(k), self.budget))
         task.load(self.module, state)
-        return torch.cat(losses), correct
+        losses, right = (torch.cat(parts) for parts in zip(*found, strict=True))
+        return losses, right
 
 
-def require_evaluation(evaluate: str, test: Shards | None) -> None:
-    """Raises InvalidInput for an unknown value of `evaluate`, and for "test" without a test set."""
+def require_evaluation(evaluate: str, test: Shards | None, processes: Processes | None) -> None:
+    """Raises InvalidInput for an unknown value of `evaluate`, and for one that the run cannot have."""
     if evaluate not in EVALUATIONS:
         raise InvalidInput("evaluate", evaluate, "is unknown", one_of(evaluate, EVALUATIONS))
     if evaluate == "test" and test is None:
         raise InvalidInput("evaluate", evaluate, "needs a test set, and none was given", "give test=(inputs, targets)")
+    if evaluate == "clients" and processes is not None:
+        raise InvalidInput("evaluate", evaluate, "is for one process", "give evaluate='all'")

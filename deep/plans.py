@@ -72,9 +72,9 @@ class Plan:
                 found = footprint(
                     task, self.simulator_of(rounds), rounds.start(task.start()), self.rounds, self.measures
                 )
-                if self.given.test is None:
+                if not self.given.tests:
                     return found
-                held = self._shards([self.given.test])
+                held = self._shards(self.given.tests)
                 return replace(found, samples=found.samples + held.bytes_on_device)
         except Exception:  # arguments that do not fit together, which are reported with the samples; unusual models
             return None
@@ -83,7 +83,7 @@ class Plan:
     def bytes_of_samples(self) -> int:
         """The least that the samples take where they are stored."""
         clients = self.given.clients if isinstance(self.given.clients, list | tuple) else []
-        tuples = [one for one in (*clients, self.given.test) if isinstance(one, list | tuple)]
+        tuples = [one for one in (*clients, *self.given.tests) if isinstance(one, list | tuple)]
         return sum(int(getattr(part, "nbytes", 0)) for one in tuples for part in one)  # lists are no large data
 
     def require(self, available: int) -> None:

@@ -40,7 +40,7 @@ from fedconvex.deep.rounds import RecordedRound, recorded_round
 from fedconvex.deep.routes import continue_on, route_of, take_route
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
-from fedconvex.deep.torch_data import GivenSamples
+from fedconvex.deep.torch_data import TARGETS, GivenSamples
 from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
 from fedconvex.deep.watching import require_function, watching_with
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
@@ -93,6 +93,7 @@ class DeepRun(ShownResult, ClaimableRun):
     seconds: dict[str, float]
     stopped: str | None
     precision: str = "full"
+    names: tuple[str, ...] = ()  # of the clients, where they were given by name
 
     def sides_of(self, claim: "Claim", parameters: Mapping[str, Any]) -> "list[Found]":
         """Both sides of a claim in every round, for `Claim.on`; see `fedconvex.deep.claims`."""
@@ -110,7 +111,25 @@ class DeepRun(ShownResult, ClaimableRun):
         """
         import pandas
 
-        return pandas.DataFrame(self.records).drop(columns=OF_CLIENTS, errors="ignore")
+        of_each = {name for record in self.records for name, value in record.items() if isinstance(value, list)}
+        return pandas.DataFrame(self.records).drop(columns=list(of_each))
+
+    def of_clients(self, column: str = "accuracy") -> "pandas.DataFrame":
+        """What `evaluate="clients"` found of every client: one row per round, one column per client.
+
+        Use its `.quantile([0, 0.1, 0.5, 0.9], axis=1)` for how evenly the model serves the clients, `.min(axis=1)` for
+        the worst one. column: "value" or "accuracy" of their samples; "test_value", "test_accuracy" of their test sets.
+        Raises InvalidInput where the run has no such numbers.
+        """
+        import pandas
+
+        if not any(f"client_{column}" in record for record in self.records):
+            cure = "run with evaluate='clients', and with a test set for each client for those of test sets"
+            raise InvalidInput("column", column, "was not evaluated for each client", cure)
+        nothing = [nan] * self.task.problem.num_clients
+        rows = [record.get(f"client_{column}", nothing) for record in self.records]
+        rounds = pandas.Index([record["round"] for record in self.records], name="round")
+        return pandas.DataFrame(rows, rounds, pandas.Index(self.names or range(len(nothing)), name="client"))
 
     def summary(self) -> Summary:
         """The objective, the accuracy and the measured constants after some of the rounds."""
@@ -218,7 +237,7 @@ def _rounding(task: Task, precision: str) -> float:
 def run(
     method: Method,
     model: nn.Module,
-    clients: Sequence[Any],
+    clients: "Sequence[Any] | Mapping[str, Any]",
     loss: Any = "cross_entropy",
     rounds: int = 1,
     participation: Participation | None = None,
@@ -269,7 +288,8 @@ def run(
             255, batch by batch; other numbers are used as they are. Inputs may be dictionaries of arrays, which the
             model gets by keyword. Or a dictionary of columns, of which "labels" or "label" has the targets and
             "sample_weight" the weights. Or a `torch.utils.data.Dataset`, a `DataLoader`, or another sequence or
-            iterable of such samples, which is read once; the local solver makes the batches.
+            iterable of such samples, which is read once; the local solver makes the batches. Or a dictionary of these
+            by the clients' names.
         loss: "cross_entropy" (targets 0, …, C − 1; of tokens (n_k, …), the mean over a sample's tokens whose target is
             not −100), "logistic" (targets −1, +1; one output), "half_square" (one output; ½‖z − y‖² of vectors
             (n_k, C)), or a function (outputs, targets) -> one loss per sample.
@@ -298,8 +318,9 @@ def run(
         measure: "all" (that the method has) or some of heterogeneity, curvature, decrease, memory, inexactness, drift;
             defined in `fedconvex.deep.measuring.columns`.
         every: the model is evaluated and measured before every `every`-th round, and after the last.
-        evaluate: "all"; or "test": on the test set alone, value and accuracy are NaN. Evaluating the clients' samples
-            can cost more than the round.
+        evaluate: "all"; "clients": for `of_clients`, each client's samples and, if `test` is a list or a dictionary
+            of one for each client, its test set, too; or "test": on the test set alone, value and accuracy are NaN.
+            Evaluating the clients' samples can cost more than the round.
         until: ends the run after the first record of which it is true, such as
             `lambda record: record["test_accuracy"] >= 0.9`, or after `rounds` rounds. Numbers of models that are not
             evaluated are NaN. A checkpoint's last record is tested, too, before any round.
@@ -333,7 +354,12 @@ def run(
     place = device_of(device)
     join(place)
     disk = disk_of(storage, clients, test)
-    given = GivenSamples.of(clients, test, disk, number)
+    named_clients: tuple[str, ...] = ()
+    if isinstance(clients, Mapping) and not any(name in clients for name in TARGETS):
+        named_clients, clients = tuple(map(str, clients)), list(clients.values())
+        if isinstance(test, Mapping) and test.keys() == set(named_clients):
+            test = [test[name] for name in named_clients]
+    given = GivenSamples.of(clients, test, disk, number, of_each=evaluate == "clients")
     clients, test = given.clients, given.test
     criterion = loss_for(criterion, clients)
     lower = lower_of(precision, number)
@@ -363,8 +389,9 @@ def run(
         task = task_of(model, clients, criterion, weights, ridge, place, number, owned, lower, local, given.parts, disk)
         names = in_mode_of(names, measure == "all", task.problem)
         stack = partial(Shards.of, loss=criterion, device=place, dtype=number, parts=given.parts, disk=disk)
-        held_out = None if test is None else stack([test], name="test").fitting(task.module)
-        require_evaluation(evaluate, held_out)
+        place_of_test = "test[{}]" if given.of_each else "test"
+        held_out = stack(given.tests, name=place_of_test).fitting(task.module) if given.tests else None
+        require_evaluation(evaluate, held_out, share)
         if held_out is not None:
             require_fit(task.module, criterion, held_out)
         with task.arithmetic.context():
@@ -426,7 +453,8 @@ def run(
 
                 def ended(state: State, stopped: str | None) -> DeepRun:
                     trained = restored(task.module_at(state))
-                    return DeepRun(trained, state, records, task, simulator, monitor.seconds, stopped, precision)
+                    seconds = monitor.seconds
+                    return DeepRun(trained, state, records, task, simulator, seconds, stopped, precision, named_clients)
 
                 try:
                     return ended(*_run_rounds(simulator, state, records, monitor, left, file, listeners, until))

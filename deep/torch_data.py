@@ -37,16 +37,32 @@ class GivenSamples:
     clients: Any
     test: Any
     parts: InputParts | None  # of packed inputs, where they were dictionaries
+    of_each: bool = False  # whether `test` is a list of test sets, one for each client
+
+    @property
+    def tests(self) -> list[Any]:
+        """The test sets: none, one, or one for each client."""
+        return [] if self.test is None else list(self.test) if self.of_each else [self.test]
 
     @staticmethod
-    def of(clients: Any, test: Any, disk: Disk | None = None, dtype: torch.dtype = torch.float64) -> "GivenSamples":
+    def of(
+        clients: Any,
+        test: Any,
+        disk: Disk | None = None,
+        dtype: torch.dtype = torch.float64,
+        of_each: bool = False,
+    ) -> "GivenSamples":
         """Read all data sets, and pack dictionaries of inputs.
 
         Raises InvalidInput for samples that have no targets or do not stack, for those drawn at random, and for
         streams that are read only once or do not end.
 
-        disk: where the inputs are written; None: they stay in memory. dtype: of floating-point inputs on disk.
+        disk: where the inputs are written; None: they stay in memory. dtype: of floating-point inputs on disk. of_each:
+        whether `test` may be a list of one for each client, which it is if that is as long as the clients'.
         """
+        if of_each and isinstance(test, list) and isinstance(clients, list | tuple) and len(test) == len(clients):
+            every = GivenSamples.of([*clients, *test], None, disk, dtype)
+            return GivenSamples(every.clients[: len(clients)], every.clients[len(clients) :], every.parts, True)
         if not isinstance(clients, list | tuple):  # reported where the clients are stacked
             return GivenSamples(clients, test, None)
         places = [f"clients[{k}]" for k in range(len(clients))]

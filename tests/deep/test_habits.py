@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from deep_makers import CLASSES, CLIENTS, FEATURES, SGD, SMALL, Stream, mixed, plain_training, refused, small, vector
@@ -13,6 +14,7 @@ from torch.nn import functional as F
 import fedconvex as fc
 from fedconvex.deep import run, torch_data
 from fedconvex.deep.runner import Interrupted
+from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # trains networks
 
@@ -139,3 +141,54 @@ def test_ctrl_c_leaves_what_was_computed() -> None:
     assert caught.value.run.stopped == "interrupted"
     assert caught.value.run.records == expected.records
     np.testing.assert_array_equal(vector(caught.value.run.model), vector(expected.model))
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("mode", ["evaluation", "kept"])
+def test_every_client_is_evaluated(named: bool, mode: str, tmp_path: Any) -> None:
+    """Against the model of each round, called on each client's samples; the quantiles are of these numbers."""
+    tests = [(X + 0.1, (y + 1) % CLASSES) for X, y in CLIENTS]
+    names = ["a", "b", "c", "d"]
+    clients, held = (dict(zip(names, given, strict=True)) if named else given for given in (CLIENTS, tests))
+    options: dict[str, Any] = {"evaluate": "clients", "test": held, "local_solver": SGD, "rounds": 3, "every": 2}
+    model: nn.Module = SMALL
+    if mode == "kept":
+        model = nn.Sequential(SMALL[0], nn.BatchNorm1d(4), SMALL[1], SMALL[2]).double()
+        options |= {
+            "local_mode": "training",
+            "buffers": "kept",
+            "local_solver": fc.SGD(epochs=1, batch_size=5, stepsize=0.1),
+        }
+    models: list[nn.Module] = []
+    found = run(
+        fc.FedProx(mu=0), model, clients, watch=lambda record, at: models.append(at),
+        checkpoint=tmp_path / "run.safetensors", log=tmp_path / "run.csv", **options,
+    )  # fmt: skip
+    accuracy, values = found.of_clients(), found.of_clients("value")
+    assert list(accuracy.columns) == (names if named else [0, 1, 2, 3])
+    assert accuracy.loc[1].isna().all()
+    plain = found.to_frame().set_index("round")
+    for t in (0, 2, 3):
+        for column, data in (("accuracy", CLIENTS), ("test_accuracy", tests)):
+            if mode == "kept" and column == "accuracy":
+                continue  # with buffers of their own, which `watch` has not
+            right = [float((models[t].eval()(torch.as_tensor(X)).argmax(1).numpy() == y).mean()) for X, y in data]
+            np.testing.assert_allclose(found.of_clients(column).loc[t], right, rtol=1e-12)
+        assert values.loc[t].mean() == pytest.approx(plain.loc[t, "value"], rel=1e-12)  # equal weights
+        pooled = np.average(accuracy.loc[t], weights=[len(y) for _, y in CLIENTS])
+        assert pooled == pytest.approx(plain.loc[t, "accuracy"], rel=1e-12)
+    assert not set(plain.columns) & {"client_accuracy", "client_value"}
+    assert accuracy.quantile([0, 0.5], axis=1).loc[0].equals(accuracy.min(axis=1).rename(0))
+    again = run(fc.FedProx(mu=0), model, clients, checkpoint=tmp_path / "run.safetensors", **options)
+    pd.testing.assert_frame_equal(again.of_clients(), accuracy)
+
+
+def test_what_was_not_evaluated_for_each_client_is_refused() -> None:
+    found = run(fc.FedProx(mu=0), SMALL, CLIENTS, local_solver=SGD, test=CLIENTS[0], evaluate="clients")
+    assert found.of_clients().shape == (2, 4)
+    for one, column in (
+        (found, "test_accuracy"),
+        (run(fc.FedProx(mu=0), SMALL, CLIENTS, local_solver=SGD), "accuracy"),
+    ):
+        with pytest.raises(InvalidInput, match=r"not evaluated for each client.*evaluate='clients'"):
+            one.of_clients(column)
