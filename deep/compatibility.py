@@ -19,7 +19,6 @@ from fedconvex.deep.networks.functional import (
     FunctionalNetwork,
     gradients_alone,
     kernels_for,
-    parameters_in,
 )
 from fedconvex.deep.networks.layout import duplicate
 from fedconvex.errors import InvalidInput
@@ -167,8 +166,11 @@ def require_differentiable(network: FunctionalNetwork, module: nn.Module, shards
     one = Batch(batch.inputs[:1], batch.targets[:1], batch.shares[:1])
     try:
         with kernels_for(trial)():
-            own = parameters_in(trial, network.layout, theta[0].clone())
-            plain = gradients_alone(trial, own, network.loss, network.lower, one)
+            network.layout.load(trial, theta[0])
+            own = dict(trial.named_parameters())
+            plain = gradients_alone(
+                trial, [own[name] for name in network.layout.shapes], network.loss, network.lower, one
+            )
             found = network.gradients(theta, one)
     except Exception as error:
         if is_out_of_memory(error):  # batches of a run may be smaller than these
