@@ -35,6 +35,8 @@ def dtype_of(dtype: Any, model: Any = None) -> torch.dtype:
     """torch.float64 or torch.float32, given as such or by name; None: the type of the model's parameters."""
     if dtype is None and isinstance(model, torch.nn.Module):
         kinds = {part.dtype for part in (*model.parameters(), *model.buffers()) if part.is_floating_point()}
+        if not kinds and any(part.is_complex() for part in model.parameters()):
+            return torch.float64  # `require_plain` refuses it
         if len(kinds) != 1 or not kinds <= set(DTYPES.values()):
             found = " and ".join(sorted(str(kind).removeprefix("torch.") for kind in kinds)) or "no numbers"
             raise InvalidInput(

@@ -68,7 +68,7 @@ def test_a_config_is_the_run_that_one_would_write() -> None:
         fc.FedDyn(alpha=0.5), model, list(zip(kept.features, kept.targets, strict=True)), rounds=2,
         participation=participation.Uniform(3), stragglers=participation.Stragglers(0.4, "drop"),
         local_solver=fc.SGD(epochs=1, batch_size=50, stepsize=0.1, momentum=0.5), seed=5, weights="samples", ridge=0.01,
-        measure="heterogeneity", test=(np.concatenate(held.features), np.concatenate(held.targets)),
+        measure="heterogeneity", test=(np.concatenate(held.features), np.concatenate(held.targets)), dtype="float64",
     )  # fmt: skip
     found = config_of(SECTIONS, Path()).run()
     np.testing.assert_array_equal(vector(found.model), vector(expected.model))
