@@ -57,14 +57,15 @@ def sweep() -> bytes:
 def deep() -> bytes:
     """The run of docs/deep.md, for 120 rounds."""
     import torch
+    from torch import nn
 
-    from fedconvex.deep import models, run
+    from fedconvex.deep import run
 
     data, _ = fc.data.train_test_split(fc.data.load("digits", clients=10), 0.2)
     torch.manual_seed(0)
     result = run(
         fc.FedProx(mu=8),
-        models.fully_connected([64, 20, 10]),
+        nn.Sequential(nn.Linear(64, 20), nn.Tanh(), nn.Linear(20, 10)).double(),
         list(zip(data.features, data.targets, strict=True)),
         rounds=120,
         participation=fc.participation.Weighted(60),
