@@ -237,7 +237,7 @@ def _rounding(task: Task, precision: str) -> float:
 def run(
     method: Method,
     model: nn.Module,
-    clients: "Sequence[Any] | Mapping[str, Any]",
+    clients: Any,
     loss: Any = "cross_entropy",
     rounds: int = 1,
     participation: Participation | None = None,

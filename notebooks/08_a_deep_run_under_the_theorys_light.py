@@ -43,7 +43,7 @@ frame[["round", "value", "accuracy", *constants]].iloc[::8].round(3)
 # The theorem's constants were measured in the run: B and the gradients of all clients at the server's model, γ that
 # each reached, and the extreme eigenvalues of every client's Hessian (Lanczos), at the models and the clients' answers.
 # Where the assumptions hold, by measurement, it promises $\rho\,\|\nabla f\|^2$. (With ReLU in the place of tanh, the
-# gradients at two of these points differ by twice as much as the curvatures at them allow: its kinks lie in between, and
+# gradients at two of these points differ by twice as much as the curvatures at them allow, as its kinks lie in between:
 # the run refutes that it is smooth with these constants.)
 
 # %%
