@@ -203,7 +203,7 @@ def audit(
     Args:
         methods: method objects, or texts such as "fedgd:local_steps=10"; default: `default_methods`.
         rounds: the largest number of rounds to run for each method; a run stops when it has converged or diverged.
-        tolerance: > 0, of the suboptimality relative to the initial one, f(0) − f(x*).
+        tolerance: in (0, 1), of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
         coefficient_names: a name for each of the d unknowns, such as `FederatedData.coefficient_names`; default none.
         say: gets one line of progress at a time.
@@ -215,6 +215,10 @@ def audit(
     """
     rounds = integer_at_least(rounds, 1, "rounds")
     tolerance = float_at_least(to_fraction(positive(tolerance, "tolerance")))
+    if tolerance >= 1:
+        raise InvalidInput(
+            "tolerance", tolerance, "is reached before the first round", "give one below 1, such as 1e-6"
+        )
     require_problem(problem)
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")

@@ -99,7 +99,8 @@ def _calls(test: Any, error: BaseException) -> list[str]:
     code = getattr(inspect.unwrap(getattr(inner, "__func__", inner)), "__code__", None)
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code is code)
     if (frame := next(frames, None)) is not None:
-        return [f"{name} = {text}" for name, value in frame.f_locals.items() if (text := _call(value)) is not None]
+        own = {name: value for name, value in frame.f_locals.items() if name.isidentifier()}  # not pytest's @py_assert8
+        return [f"{name} = {text}" for name, value in own.items() if (text := _call(value)) is not None]
     if isinstance(error, BaseExceptionGroup):  # Hypothesis found several failures
         return list(dict.fromkeys(line for one in error.exceptions for line in _calls(test, one)))
     return []

@@ -167,6 +167,9 @@ class FederatedData:
             raise InvalidInput("weights", weights, "is not known", "give pooled or uniform")
         if not is_choice(model, tuple(MODELS.values())):
             raise InvalidInput("model", model, "is not known", f"give auto, {', '.join(MODELS.values())}")
+        if self.requested_task == "regression" and model != "least-squares":
+            words = "fits classes, and the task is given as regression"
+            raise InvalidInput("model", model, words, "give least-squares, or leave out one of the two")
         if model == "multinomial" and not intercept:
             raise InvalidInput("intercept", intercept, "the multinomial model always has one", "leave it out")
         if model == "least-squares":

@@ -209,6 +209,11 @@ def test_data_that_are_fitted_by_nothing_are_refused():
         audit(fc.LeastSquares(A=[[[1]], [[2]]], b=[[0], [0]]), rounds=5)
 
 
+def test_a_tolerance_that_every_start_has_is_refused(problem):
+    with pytest.raises(fc.InvalidInput, match="reached before the first round"):
+        audit(problem, tolerance=2)
+
+
 def test_a_search_that_fails_is_reported(problem, monkeypatch):
     def fail(*_, **__):
         raise fc.NotConverged("made up")

@@ -47,6 +47,9 @@ def test_huge():
 def test_without():
     raise ValueError
 
+def test_asserted():
+    assert fc.FedProx(mu=1) == 3
+
 def test_passes():
     problem = fc.Quadratic(H=[[[1]]], c=[[0]])
 """
@@ -83,7 +86,7 @@ def test_the_usual_options_choose_among_them(play: Any, pytester: pytest.Pyteste
 def test_a_failing_test_shows_calls_that_make_its_problem_again(play: Any, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(FAILING)
     result = play()
-    result.assert_outcomes(failed=4, passed=1)
+    result.assert_outcomes(failed=5, passed=1)
     output = result.stdout.str()
     sections = [part.partition("\n_")[0] for part in output.split(f" {SECTION} ")[1:]]
     programs = ["\n".join(line for line in part.splitlines()[1:] if re.match(r"from |import |\w+ = ", line))
@@ -93,6 +96,7 @@ def test_a_failing_test_shows_calls_that_make_its_problem_again(play: Any, pytes
         names: dict[str, Any] = {}
         exec(program, names)  # noqa: S102 - the calls are there to be run
         found.append({name: value for name, value in names.items() if not name.startswith("_")})
+    assert "\n@py_assert" not in output.replace("E  ", "")
     assert len(found) == 2  # nothing for tests without such objects, nor for one that is too large to paste
     drawn, given = found
     assert drawn["problem"].dim >= 2

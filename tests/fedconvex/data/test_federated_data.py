@@ -1,5 +1,7 @@
 """`FederatedData`: its checks, its task and classes, and the problems made of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,6 +127,9 @@ def test_a_model_can_be_chosen() -> None:
     assert isinstance(binary.problem(model="least-squares"), LeastSquares)
     assert isinstance(binary.problem(model="multinomial"), MultinomialLogistic)
     assert isinstance(federated(targets=labels([0.5, 1.5])).problem(model="logistic"), Logistic)
+    regression = replace(binary, requested_task="regression")
+    with pytest.raises(InvalidInput, match="model = logistic: fits classes, and the task is given as regression"):
+        regression.problem(model="logistic")
 
 
 @pytest.mark.parametrize(
