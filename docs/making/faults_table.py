@@ -1,4 +1,4 @@
-"""The catalogue of faults in docs/conformance.md, with the methods that can have each.
+"""The list of edits in docs/conformance.md, with the methods that can have each.
 
 `python docs/making/faults_table.py` renews it.
 """
@@ -6,7 +6,8 @@
 from pathlib import Path
 
 import fedconvex as fc
-from fedconvex.conformance.faults import Fault, FaultFamily, catalogue, families
+from fedconvex.conformance.identification.edits import Edit
+from fedconvex.conformance.identification.identify import EVERY_EDIT
 from fedconvex.conformance.setup import setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -21,6 +22,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedAvg", fc.FedAvg(epochs=4, stepsize=0.1), None),
     ("FedAvg", fc.FedAvg(epochs=2, stepsize=0.1, batch_size=2), None),
     ("FedAvgM", fc.FedAvgM(stepsize=0.1, local_steps=4, momentum=0.5, server_stepsize=0.75), None),
+    ("FedAvgM", fc.FedAvgM(stepsize=0.1, local_steps=4, momentum=0.5, nesterov=True), None),
     ("FedAdagrad", fc.FedAdagrad(stepsize=0.1, local_steps=4, beta1=0.5), None),
     ("FedAdam", fc.FedAdam(stepsize=0.1, local_steps=4), None),
     ("FedYogi", fc.FedYogi(stepsize=0.1, local_steps=4), None),
@@ -48,7 +50,7 @@ METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
 REGULARIZED = fc.RegularizedFedSplit(stepsize=0.5, regularization=0.5)
 
 
-def methods_with(fault: Fault | FaultFamily) -> tuple[str, ...]:
+def methods_with(fault: Edit) -> tuple[str, ...]:
     """The names of the methods that can have this fault."""
     setups = ((name, setup_of(method, solver)) for name, method, solver in METHODS)
     return tuple(dict.fromkeys(name for name, setup in setups if fault.applies(setup)))
@@ -58,8 +60,7 @@ def table() -> str:
     """The known faults in Markdown, by the property that they violate."""
     everywhere = len(dict.fromkeys(name for name, *_ in METHODS))
     lines: list[str] = []
-    entries: list[tuple[str, Fault | FaultFamily]] = [(fault.name, fault) for fault in catalogue()]
-    entries += [(family.name.format("…", "the one given"), family) for family in families()]
+    entries = [(edit.name.format("…", "the one given"), edit) for edit in EVERY_EDIT]
     for broken in dict.fromkeys(fault.breaks for _, fault in entries):
         lines += ["", f"**{broken[0].upper()}{broken[1:]}**", "", "| what the report says | of |", "|---|---|"]
         named: dict[str, tuple[str, ...]] = {}

@@ -60,6 +60,10 @@ def conform(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; - for the terminal.")
     ] = None,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as JUnit XML, for CI.")] = None,
+    issue: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a script of NumPy alone that shows the first deviation, if any."),
+    ] = None,
     badge: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdict as an SVG picture.")] = None,
 ) -> None:
     """Loads the implementation, checks it, prints the report and writes what the options name."""
@@ -70,7 +74,7 @@ def conform(
     from fedconvex.conformance.report_files import badge_of, json_of, junit_of
 
     quiet = json_file is not None and str(json_file) == "-"  # standard output is then JSON and nothing else
-    outputs = {"--json": None if quiet else json_file, "--junit": junit, "--badge": badge}
+    outputs = {"--json": None if quiet else json_file, "--junit": junit, "--issue": issue, "--badge": badge}
     require_files(outputs, Path(implementation.rpartition(":")[0]))
     options = {"local_solver": local_solver, "loss": loss, "weights": weights, "precision": precision}
     # what the implementation prints goes to standard error
@@ -81,6 +85,8 @@ def conform(
         files[json_file] = json_of(report, implementation)
     if junit is not None:
         files[junit] = junit_of(report, implementation)
+    if issue is not None and report.deviations:
+        files[issue] = report.issue().encode()
     if badge is not None:
         files[badge] = badge_of(report)
     if quiet:

@@ -1,11 +1,11 @@
-"""Conformance checks of other people's implementations: exact problems, exact trajectories, named faults.
+"""Conformance checks of other people's implementations: exact problems, exact trajectories, identified edits.
 
     from fedconvex.conformance import check
     print(check(fc.Scaffold(stepsize=0.1, local_steps=5), init=…, round=…, server_model=…).report())
 
 `check` runs the implementation on small least-squares problems (`scenarios`), computes the trajectory that the method
-takes there (`reference`), and, where the two differ, searches the catalogue of known faults (`faults`) for one or two
-that reproduce the implementation's numbers (`diagnosis`). `trainer` checks a PyTorch client's local training alone;
+takes there (`reference`), and, where the two differ, identifies which edits of the method's round reproduce the
+implementation's numbers (`identification`). `trainer` checks a PyTorch client's local training alone;
 `adapters` has the parts of an adapter for a framework; those for nine frameworks are in `examples/frameworks`.
 """
 

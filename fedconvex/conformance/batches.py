@@ -1,7 +1,7 @@
 """Mini-batches of local work: the ones that an implementation is given, and local SGD over chosen ones."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -41,6 +41,27 @@ def drawn(solver: SGD, work: Work) -> Batches:
         round=work.round,
     )
     return [part.tolist() for part in np.split(found.order, found.bounds[1:-1])] if len(found.bounds) > 1 else []
+
+
+def full_ones(solver: SGD, work: Work, batches: Batches) -> Batches:
+    """The batches without smaller ones."""
+    return [batch for batch in batches if len(batch) == min(solver.batch_size or work.samples, work.samples)]
+
+
+def first_epoch_again(solver: SGD, work: Work, batches: Batches) -> Batches:
+    """The first epoch's batches in every epoch."""
+    first = drawn(solver, replace(work, amount=1)) if solver.steps is None else batches
+    return [first[i % len(first)] for i in range(len(batches))]
+
+
+def first_batch_only(solver: SGD, work: Work, batches: Batches) -> Batches:
+    """The first batch of every epoch."""
+    return batches[:: -(-work.samples // (solver.batch_size or work.samples))]
+
+
+def of_first_round(solver: SGD, work: Work, batches: Batches) -> Batches:
+    """The batches of the first round."""
+    return drawn(solver, replace(work, round=0))
 
 
 def path_lengths(solver: SGD, clients: Clients, amounts: np.ndarray, round: int) -> Array:

@@ -10,22 +10,27 @@ import numpy as np
 from fedconvex.conformance import findings
 from fedconvex.conformance.buffers import notes_on as notes_on_buffers
 from fedconvex.conformance.coverage import coverage_of
-from fedconvex.conformance.diagnosis import Suspects
-from fedconvex.conformance.faults import Fault
+from fedconvex.conformance.diagnosis import Suspects, indistinguishable
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.guard import Guard, seconds_of
+from fedconvex.conformance.identification.edits import Edit
+from fedconvex.conformance.identification.identify import MOST_EDITS
 from fedconvex.conformance.implementation import BITS, COARSE, Implementation, ObservedRun, observe
 from fedconvex.conformance.losses import CROSS_ENTROPY
 from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.report import Report, first_deviation, first_deviations, grossest_first
-from fedconvex.conformance.scenarios import Scenario, scenarios, shuffled_scenarios
+from fedconvex.conformance.scenarios import Scenario, confirming_scenario, scenarios, shuffled_scenarios
 from fedconvex.conformance.setup import Setup, require_known_batches, require_small_steps, setup_of
 from fedconvex.conformance.shapes import CodeShape, implementation_of, knows_batches, shape_of, varies_work
 from fedconvex.conformance.shuffling import MOST_ORDERS, examined, notes_on, number_of_orders
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.methods.fedadmm import FedADMM
+from fedconvex.methods.feddyn import DynamicRegularization
+from fedconvex.methods.scaffold import Scaffold
 
+WITH_A_WEIGHTED_FORM = (Scaffold, DynamicRegularization, FedADMM)  # every mean of theirs can have weights n_k/Σn
 LEAST_LONG_NUMBERS = 8  # of numbers of float32, before single precision is named
 
 
@@ -84,7 +89,9 @@ def check(
             problem.b has int64 labels below problem.num_classes, and the model is that of torch.nn.Linear, its weight
             (num_classes, 2) row by row and then its bias in one vector, under torch.nn.CrossEntropyLoss().
         weights: "samples" (n_k/Σn) or "equal". Default: "samples" for methods that average with weights, "equal" for
-            those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD).
+            those whose papers write a plain mean (FedSplit, FedDyn, SCAFFOLD, FedPD). "samples" with SCAFFOLD, FedDyn
+            or FedADMM states their weighted form: every mean over clients, the server's memory included, has weights
+            n_k/Σn, and clients minimise f_k.
         precision: "float64" or "float32", the implementation's arithmetic; default: that of the vectors it returns.
         shuffled: clients with mini-batches (`SGD` or `FedAvg` with a batch_size) shuffle their samples by themselves.
             Each round is then compared with all orders of a few samples: see `fedconvex.conformance.shuffling`. Else
@@ -125,27 +132,34 @@ def check(
     if loss == CROSS_ENTROPY:
         require_small_steps(setup)
     weighted, shuffles = _weighted(weights, method), shuffled and shape.main != "server"
-    made = scenarios(setup, loss, weighted, late_clients=varies_work(shape, functions), shuffled=shuffles)
+    setup = replace(setup, weighted=weighted and method.plain)
+    late = varies_work(shape, functions)
+    made = scenarios(setup, loss, weighted, late_clients=late, shuffled=shuffles)
+    confirming = confirming_scenario(setup, loss, weighted, late, shuffles, longer=shape.part == "both")
     # a run that returns its last model alone draws anew where it is run again for the rounds before
     rounds = 1 if shape.main == "run" else 2
     others = shuffled_scenarios(setup, loss, weighted, rounds) if shuffles else ()
-    references = [Reference(setup, scenario) for scenario in (*made, *others)]
+    references = [Reference(setup, scenario) for scenario in (*made, confirming, *others)]
     implementation = implementation_of(shape, functions, setup, references, precision)
-    known = references[: len(made)]
-    report = examine(setup, known, implementation, guard, precision, shape.part, name=repr(method))
+    known, confirm = references[: len(made)], references[len(made)]
+    report = examine(setup, known, confirm, implementation, guard, precision, shape.part, name=repr(method))
     return _with_shuffled(report, setup, others, implementation, guard)
 
 
 def examine(
     setup: Setup,
     references: Sequence[Reference],
+    confirm: Reference,
     implementation: Implementation,
     guard: Guard,
     precision: str | None,
     part: Part,
     name: str,
 ) -> Report:
-    """Run the implementation on every scenario, compare it with the references and explain the deviations."""
+    """Run the implementation on every scenario, compare it with the references and explain the deviations.
+
+    The scenario of `confirm` runs only where there are some: every diagnosis must hold there, too.
+    """
     runs = [observe(implementation, reference.scenario, guard) for reference in references]
     found = _distinct([*(finding for run in runs for finding in run.findings), *implementation.found])
     dtypes = {dtype for run in runs for dtype in run.dtypes}
@@ -161,12 +175,14 @@ def examine(
     # results that are not reproducible fit several faults by chance
     erratic = any(finding.name == findings.NOT_DETERMINISTIC for finding in found)
     suspects = Suspects(setup, references, bits, part)
-    explanations = suspects.explain(runs, *([1] if erratic else [])) if deviations else []
+    most = 1 if erratic else MOST_EDITS
+    more = [(confirm, observe(implementation, confirm.scenario, guard))] if deviations and not erratic else []
+    explanations = suspects.explain(runs, more, most) if deviations else []
     single = bool(deviations) and not explanations and bits > BITS["float32"] and in_single_precision(runs)
     if single:
         suspects = Suspects(setup, references, BITS["float32"], part)
         if first_deviations(runs, references, suspects.bits):
-            explanations = suspects.explain(runs, *([1] if erratic else []))
+            explanations = suspects.explain(runs, more, most)
         cure = "look for float32 and for constants with few digits, or state precision='float32'"
         found.append(ConformanceFinding(findings.SINGLE, cure, "float64 came back"))
     unexplained = bool(first_deviations(runs, references, suspects.bits)) and not explanations
@@ -175,8 +191,7 @@ def examine(
         cure = "look for float32 somewhere" if small else "compare the numbers of the first deviation step by step"
         found.append(ConformanceFinding(findings.UNKNOWN, cure, str(deviations[0])))
     first = explanations[0] if explanations else ()
-    clients_known = any(clients for run in runs for clients in run.clients)
-    others_alike = [one for one in explanations[1:] if suspects.indistinguishable(first, one, clients_known)]
+    others_alike = [one for one in explanations[1:] if indistinguishable(first, one)]
     diagnosis = [*(_finding(fault, first, others_alike) for fault in first if not fault.harmless), *found]
     named = {fault.name for fault in first}
     others = [_finding(fault) for one in explanations[1:] for fault in one if fault.name not in named]
@@ -211,7 +226,7 @@ def in_single_precision(runs: Sequence[ObservedRun]) -> bool:
     return bool((single.astype(float) == entries).all() and (~few).sum() >= LEAST_LONG_NUMBERS)
 
 
-def _finding(fault: Fault, among: Sequence[Fault] = (), alike: Sequence[Sequence[Fault]] = ()) -> ConformanceFinding:
+def _finding(fault: Edit, among: Sequence[Edit] = (), alike: Sequence[Sequence[Edit]] = ()) -> ConformanceFinding:
     """The finding of a fault, with those that stand in its place in sets of faults with the same numbers."""
     rest = {one.name for one in among} - {fault.name}
     same = [one for faults in alike if rest <= {f.name for f in faults} for one in faults if one.name not in rest]
@@ -296,7 +311,7 @@ def _loss(loss: str | None, shape: CodeShape, has_batches: bool) -> str:
 def _weighted(weights: str | None, method: Method) -> bool:
     if weights not in (None, "samples", "equal"):
         raise InvalidInput("weights", weights, "is unknown", "choose 'samples' or 'equal'")
-    if weights == "samples" and method.plain:
+    if weights == "samples" and method.plain and not isinstance(method, WITH_A_WEIGHTED_FORM):
         problem = f"does not go with {type(method).__name__}, whose paper writes a plain mean over the clients"
         raise InvalidInput("weights", weights, problem, "leave it out")
     return not method.plain if weights is None else weights == "samples"

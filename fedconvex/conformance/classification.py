@@ -172,6 +172,15 @@ class SoftmaxClients(Clients):
         _not_needed()
 
 
+def softmax_gradients(A: np.ndarray, labels: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """The gradients of the mean cross-entropy of these samples at X (E, d), in floats."""
+    p, size = A.shape[1], len(X)
+    classes = X.shape[1] // (p + 1)
+    weight, bias = X[:, : classes * p].reshape(size, classes, p), X[:, classes * p :]
+    error = SoftmaxLoss().derivatives(np, np.einsum("np,ecp->enc", A, weight) + bias[:, None], labels[None]) / len(A)
+    return np.concatenate([np.einsum("enc,np->ecp", error, A).reshape(size, -1), error.sum(1)], axis=1)
+
+
 def _derivatives_in_balls(scores: list[Any], label: Any) -> list[Any]:
     from fedconvex.problems.linear_models_in_balls import softmax  # late: it loads flint
 

@@ -35,7 +35,7 @@ from fedconvex.conformance.implementation import (
     Turn,
     takes,
 )
-from fedconvex.conformance.reference import Reference, draw_of, rounds_with
+from fedconvex.conformance.reference import Reference, draw_of, rounds_with, started
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import WHOLE, vector
 from fedconvex.local_solvers.base import Answers
@@ -83,7 +83,7 @@ class ClientFunction(Implementation):
     def begin(self, problem: Any, x0: np.ndarray, turns: Sequence[Turn]) -> Served:
         scenario = next(r.scenario for r in self.references if r.scenario.problem is problem)
         rounds = rounds_with(self.setup, scenario, arithmetics.get("float"))
-        return Served(rounds, rounds.start(x0), [{} for _ in range(problem.num_clients)])
+        return Served(rounds, started(rounds, x0), [{} for _ in range(problem.num_clients)])
 
     def advance(self, problem: Any, served: Served, turn: Turn) -> Served:
         members, draw = draw_of(served.round, turn.active, turn.extra.get(WORK))

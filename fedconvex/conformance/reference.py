@@ -6,138 +6,72 @@ its tolerance is `ROOM` times the sum of the largest radius so far and a unit in
 On cross-entropies simulated rounding errors take the place of radii: see `error_growth`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from fedconvex.arithmetic.rationals import Array
-from fedconvex.conformance.faults.base import Fault
-from fedconvex.conformance.faults.building_blocks import original_method, updated_rows
-from fedconvex.conformance.faults.memory import correction_in
-from fedconvex.conformance.history import (
-    ALL_ANSWERS,
-    ALL_Z,
-    LAST_ANSWER,
-    LAST_MEAN,
-    LAST_MEMORY,
-    LAST_ROUND,
-    NUMBER,
-    PREVIOUS_POINT,
-    ROUND,
-    SAMPLES,
-    WEIGHT,
-)
-from fedconvex.local_solvers.base import Answers, LocalSolver
-from fedconvex.methods.base import Cohort, Method, State
-from fedconvex.problems.base import Subproblem
-
-if TYPE_CHECKING:
-    from fedconvex.conformance.scenarios import Scenario
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal
+
+import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.balls import largest_radius
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.arithmetic.rationals import float_array, nearest_float
+from fedconvex.arithmetic.rationals import Array, float_array, nearest_float
 from fedconvex.conformance.batches import ChosenBatches, drawn
 from fedconvex.conformance.classification import SoftmaxClients
-from fedconvex.conformance.faults.base import AVERAGE
-from fedconvex.conformance.faults.faulty_solvers import with_faults
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.errors import InvalidInput
+from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.sgd import SGD
+from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.parameters import in_arithmetic
 from fedconvex.participation import Draw
-from fedconvex.problems.quadratics import LeastSquares
+from fedconvex.problems.base import Subproblem
 from fedconvex.runs.rounds import Rounds
+
+Part = Literal["both", "clients", "server"]  # what of an implementation is checked; the kit plays the rest
+
+ROOM = 64  # factor for another order of operations: six bits
+MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
+ENCLOSING_BITS = 512  # precision of the balls that replace rationals beyond the limit
+SHARE = "share"  # memory (m, 1) of `SampleWeighted`: m times the client's weight
 
 
 @dataclass(frozen=True, eq=False)
-class FaultyMethod(Method):
-    """The method `original` with the fault's subproblem and update.
+class SampleWeighted(Method):
+    """A method whose paper has plain means, with every mean over clients weighted by samples instead.
 
-    It also records in the state what faults need of earlier rounds: see `history`. Wrap it again to plant two faults.
+    The average over participants has weights n_k/Σn over these, as FedAvg's; a mean over all m clients becomes
+    Σ_k p_k with p_k = n_k/Σn over all. Clients' functions are then f_k itself.
     """
 
     original: Method
-    fault: Fault
-    scenario: "Scenario"
-    outermost: bool = True  # of those planted in one method: it alone keeps the history
 
     def __post_init__(self) -> None:
-        # a class variable in other methods; here it is the wrapped method's, which only the instance knows
-        object.__setattr__(self, "plain", self.original.plain)
+        # class variables in other methods; here they are the wrapped method's, which only the instance knows
+        object.__setattr__(self, "plain", False)
+        object.__setattr__(self, "personal", self.original.personal)
 
     @property
     def local_solver(self) -> LocalSolver:
         return self.original.local_solver
 
     def initial_state(self, server: Array, repeat: Callable[[Array], Array]) -> State:
-        state = self.original.initial_state(self.fault.initial_point(server), repeat)
-        if not self.outermost:
-            return state
-        one, m = 0 * server[:1] + 1, self.scenario.base.num_clients  # a one of the run's arithmetic
-        weights = self.scenario.base.exact_weights
-        rows = {
-            NUMBER: [one * k for k in range(m)],
-            WEIGHT: [one * weight.numerator / weight.denominator for weight in weights],
-            SAMPLES: [one * size for size in self.scenario.sizes],
-            LAST_ROUND: [-one] * m,
-            LAST_ANSWER: [state.server] * m,
-        }
-        memory = {name: np.stack(values) for name, values in rows.items()}
-        shared = {
-            ROUND: 0 * one,
-            PREVIOUS_POINT: state.server,
-            ALL_ANSWERS: memory[LAST_ANSWER],
-            WEIGHT: memory[WEIGHT],
-            SAMPLES: memory[SAMPLES],
-            LAST_MEAN: state.server,
-            LAST_MEMORY: 0 * state.server,
-        }
-        # only this server averages the z_k of all clients: RegularizedFedSplit's, and FedSplit's with server="all"
-        if "z" in state.memory and getattr(original_method(self.original), "server", "all") == "all":
-            shared[ALL_Z] = state.memory["z"]
-        return State(state.server, {**state.shared, **shared}, {**state.memory, **memory})
+        raise NotImplementedError("`started` knows the weights")
+
+    def started(self, state: State, shares: Array) -> State:
+        """The method's own first state, with every client's share, (m, 1)."""
+        return State(state.server, state.shared, {**state.memory, SHARE: shares})
 
     def subproblem(self, state: State, cohort: Cohort) -> Subproblem:
-        return self.fault.subproblem(self.original, state, cohort)
+        return self.original.subproblem(state, cohort)
 
     def update(self, state: State, cohort: Cohort, answers: Answers) -> State:
-        new = self.fault.update(self.original, state, cohort, answers)
-        if not self.outermost:
-            return new
-        memory = {name: state.memory[name] for name in (NUMBER, WEIGHT, SAMPLES)}
-        round_rows = np.tile(state.shared[ROUND], (len(cohort.points), 1))
-        memory.update({LAST_ROUND: round_rows, LAST_ANSWER: answers.points})
-        shared = {
-            ROUND: state.shared[ROUND] + 1,
-            PREVIOUS_POINT: state.server,
-            ALL_ANSWERS: updated_rows(state, ALL_ANSWERS, answers.points),
-            WEIGHT: state.shared[WEIGHT],
-            SAMPLES: state.shared[SAMPLES],
-            LAST_MEAN: cohort.average(answers.points),
-            LAST_MEMORY: state.shared[LAST_MEMORY],
-        }
-        for name in correction_in(new):
-            shared[LAST_MEMORY] = new.memory[name][-1]
-        if ALL_Z in state.shared:
-            shared[ALL_Z] = updated_rows(state, ALL_Z, new.memory["z"])
-        return State(new.server, {**new.shared, **shared}, {**new.memory, **memory})
-
-
-Part = Literal["both", "clients", "server"]  # what of an implementation is checked; the kit plays the rest
-
-ROOM = 64  # factor for another order of operations: six bits
-MOST_EXACT_STEPS = 32  # local steps up to which rationals are used: their digits grow with every step
-MOST_EXACT_FAULTY_STEPS = 8  # the same limit for runs with a fault, of which a diagnosis needs many
-ENCLOSING_BITS = 512  # precision of the balls that replace rationals beyond the limit
+        shares = state.memory[SHARE]
+        weighted = replace(cohort, everyone=False, total=lambda stack: (shares * stack).sum(0))
+        new = self.original.update(state, weighted, answers)
+        return State(new.server, new.shared, {**new.memory, SHARE: shares})
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,80 +84,35 @@ class ModelsAfterRound:
 
 def arithmetic_for(setup: Setup, scenario: Scenario) -> Arithmetic:
     """Rationals for few local steps; else balls so narrow that their midpoints round to the correct float64."""
-    few = is_exact(setup, scenario, MOST_EXACT_STEPS)
-    return arithmetics.get("exact") if few else arithmetics.get("ball", precision=ENCLOSING_BITS)
+    few = setup.most_steps is None or setup.most_steps <= MOST_EXACT_STEPS
+    exact = scenario.is_rational and not setup.method.takes_square_roots and few
+    return arithmetics.get("exact") if exact else arithmetics.get("ball", precision=ENCLOSING_BITS)
 
 
-def arithmetic_for_faults(setup: Setup, scenario: Scenario, faults: Sequence[Fault] = ()) -> Arithmetic:
-    """Rationals for few local steps; else float64, whose rounding errors are small compared with any fault."""
-    few = is_exact(setup, scenario, MOST_EXACT_FAULTY_STEPS)
-    return arithmetics.get("exact" if few and all(f.rational and f.family is None for f in faults) else "float")
-
-
-def is_exact(setup: Setup, scenario: Scenario, most_steps: int) -> bool:
-    """Whether rationals can compute the scenario, in so many local steps at most."""
-    few = setup.most_steps is None or setup.most_steps <= most_steps
-    return scenario.is_rational and not setup.method.takes_square_roots and few
-
-
-def play(
-    setup: Setup,
-    scenario: Scenario,
-    numbers: Arithmetic,
-    faults: Sequence[Fault] = (),
-    part: Part = "both",
-) -> Iterator[ModelsAfterRound]:
-    """The models after each round of the method with these faults, lazily.
-
-    `part`: "clients" where the faults change the clients alone, and a correct server averages what they return: the
-    situation of a `client` or `local_update`, whose server is the kit's. "server" where correct clients reply to a
-    faulty server: the situation of a `server`.
-    """
+def play(setup: Setup, scenario: Scenario, numbers: Arithmetic) -> Iterator[ModelsAfterRound]:
+    """The models after each round of the method, lazily."""
     with numbers.context():
-        faulty = rounds_with(setup, scenario, numbers, faults)
-        state = faulty.start(numbers.array(scenario.first_point))
-        correct = rounds_with(setup, scenario, numbers, ()) if part != "both" and faults else None
-        correct_state = None if correct is None else correct.start(numbers.array(scenario.first_point))
+        rounds = rounds_with(setup, scenario, numbers)
+        state = started(rounds, numbers.array(scenario.first_point))
     # The context is entered anew in every round: this is a generator, and the caller's arithmetic runs in between.
     for t, active in enumerate(scenario.rounds):
         with numbers.context():
-            draw = prescribed_draw(scenario, t)
-            faulty_draw = draw
-            for fault in faults:
-                changed = fault.draw(faulty_draw, setup.effort, scenario.base.num_clients)
-                # with a correct server the faults cannot change who takes part, and with correct clients not who works
-                faulty_draw = faulty_draw if _beyond(part, changed, draw) else changed
-            answers = None
-            if correct is not None and correct_state is not None and part == "clients":
-                # clients see the correct server's memory, and keep their own
-                state = State(correct_state.server, {**state.shared, **correct_state.shared}, state.memory)
-            elif correct is not None and correct_state is not None:
-                # clients see this server's model and memory, and keep theirs correctly
-                shared = {name: state.shared[name] for name in correct_state.shared}
-                replied = correct.play(State(state.server, shared, correct_state.memory), draw)
-                assert replied is not None
-                correct_state, answers = replied.state, replied.answers.of(_kept(draw, faulty_draw))
-            played = faulty.play(state, faulty_draw, answers=answers)
-            if played is None:
-                yield ModelsAfterRound(state.server, {})
-                continue
-            state = played.state
-            server = state.server
-            if correct_state is not None and part == "server":
-                state = State(server, state.shared, {**state.memory, **correct_state.memory})
-            elif correct is not None and correct_state is not None:
-                played_correctly = correct.play(correct_state, draw)
-                assert played_correctly is not None
-                # the server divides by the path lengths that it ordered, not by those that faulty clients took
-                answers = Answers(played.answers.points, played_correctly.answers.path_lengths)
-                played_correctly = correct.play(correct_state, draw, answers=answers)
-                assert played_correctly is not None
-                correct_state, server = played_correctly.state, played_correctly.state.server
-            members = active if faulty_draw.members is None else faulty_draw.members.tolist()
+            played = rounds.play(state, prescribed_draw(scenario, t))
+            assert played is not None
+            state, members = played.state, sorted(active)
             personal = setup.method.personal
             models = played.answers.points if personal is None else state.memory[personal][members]
-            moment = ModelsAfterRound(server, dict(zip(members, models, strict=True)))
+            moment = ModelsAfterRound(state.server, dict(zip(members, models, strict=True)))
         yield moment
+
+
+def started(rounds: Rounds, x0: Array) -> State:
+    """The state before the first round."""
+    if not isinstance(rounds.method, SampleWeighted):
+        return rounds.start(x0)
+    m, numbers = rounds.problem.num_clients, rounds.arithmetic
+    shares = numbers.array([m * weight for weight in rounds.problem.exact_weights])[:, None]
+    return rounds.method.started(replace(rounds, method=rounds.method.original).start(x0), shares)
 
 
 def draw_of(round: int, active: Sequence[int], local_steps: Sequence[int] | None) -> tuple[list[int], Draw]:
@@ -239,55 +128,19 @@ def prescribed_draw(scenario: Scenario, t: int) -> Draw:
     return draw_of(t, scenario.rounds[t], None if scenario.efforts is None else scenario.efforts[t])[1]
 
 
-def _beyond(part: Part, changed: Draw, draw: Draw) -> bool:
-    """Whether a change of the draw is beyond that part of an implementation."""
-    if part == "clients":
-        return _other_members(changed, draw)
-    return part == "server" and not np.isin(_members(changed), _members(draw)).all()
-
-
-def _kept(draw: Draw, faulty_draw: Draw) -> np.ndarray:
-    """The places of the faulty draw's members among those of the draw."""
-    return np.searchsorted(_members(draw), _members(faulty_draw))
-
-
-def _members(draw: Draw) -> np.ndarray:
-    assert draw.members is not None  # scenarios list their active clients, and faults change that list
-    return draw.members
-
-
-def _other_members(one: Draw, other: Draw) -> bool:
-    return not np.array_equal(np.asarray(one.members), np.asarray(other.members))
-
-
-def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic, faults: Sequence[Fault] = ()) -> Rounds:
-    """The method's rounds on a scenario's problem, with these faults planted."""
-    scale = list(scenario.factors)
-    for fault in faults:
-        setup = fault.parameters(setup)
-        scale = [factor * fault.scale(size) for factor, size in zip(scale, scenario.sizes, strict=True)]
-    base = scenario.base
-    for change in (fault.targets for fault in faults if fault.targets is not None):
-        if isinstance(base, LeastSquares):  # labels are integers
-            base = LeastSquares(A=base.A, b=[change(b) for b in base.b], weights=base.exact_weights)
-    factors = setup.method.scale(base)
+def rounds_with(setup: Setup, scenario: Scenario, numbers: Arithmetic) -> Rounds:
+    """The method's rounds on a scenario's problem."""
+    base, scale = scenario.base, list(scenario.factors)
+    factors = None if setup.weighted else setup.method.scale(base)
     if factors is not None:
         scale = [own * factor for own, factor in zip(scale, factors, strict=True)]
     method: Method = in_arithmetic(setup.method, numbers)
     solver: LocalSolver = in_arithmetic(setup.solver, numbers)
-    if scenario.visited is not None:
-        assert isinstance(solver, SGD)
-        solver = ChosenBatches(solver, scenario.visited)
-    elif isinstance(solver, SGD) and not faults:
-        # the same batches, but no machine code: loading it takes longer than these runs
-        solver = ChosenBatches(solver, partial(drawn, solver))
-    solver = with_faults(solver) if faults else solver
-    # a fault of the average is outermost: the others average as it says; and what is lost of the memory is lost before
-    # the others read it
-    ordered = sorted(faults, key=lambda fault: 2 * (fault.breaks == AVERAGE) + fault.loses_memory)
-    for fault in ordered:
-        method = FaultyMethod(method, fault, scenario, outermost=fault is ordered[-1])
-        solver = fault.solver(solver)
+    if isinstance(solver, SGD):
+        # the same batches as the solver's own, but no machine code: loading it takes longer than these runs
+        solver = ChosenBatches(solver, scenario.visited or partial(drawn, solver))
+    if setup.weighted:
+        method = SampleWeighted(method)
     return Rounds(method, solver, base, base.clients(numbers, tuple(scale)), numbers)
 
 
@@ -378,7 +231,7 @@ def error_growth(setup: Setup, scenario: Scenario, rounds: Rounds, draws: list[D
 def _models(rounds: Rounds, scenario: Scenario, draws: list[Draw]) -> Iterator[np.ndarray]:
     """The server's and the active clients' models after every round, (1 + K, d)."""
     with arithmetics.get("float").context(), np.errstate(all="ignore"):
-        state = rounds.start(scenario.first_point)
+        state = started(rounds, scenario.first_point)
         for draw in draws:
             played = rounds.play(state, draw)
             assert played is not None

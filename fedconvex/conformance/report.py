@@ -1,7 +1,7 @@
 """The result of a conformance check, as an object, a text for a terminal, a table and a figure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -10,8 +10,15 @@ import numpy as np
 from fedconvex.conformance import findings
 from fedconvex.conformance.coverage import Coverage
 from fedconvex.conformance.diagnosis import Suspects
-from fedconvex.conformance.faults.base import LATE, NORMALISED
 from fedconvex.conformance.findings import ConformanceFinding
+from fedconvex.conformance.identification.edits import (
+    AVERAGE,
+    LATE,
+    NORMALISED,
+    PARTICIPANTS,
+    SERVER_MEMORY,
+    SERVER_STEP,
+)
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
 from fedconvex.safe_text import in_picture
@@ -27,6 +34,8 @@ VERDICTS = {
     "undecided": "undecided whether the implementation conforms",
 }
 INCOMPARABLE = (findings.COARSE, findings.MISSING_PACKAGE)  # they say nothing against the implementation
+OF_SERVER = (AVERAGE, PARTICIPANTS, SERVER_STEP, SERVER_MEMORY, NORMALISED)  # the others are the clients' properties
+UNEVEN = (LATE, NORMALISED)
 OTHER_PART = {"clients": "server", "server": "clients"}
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds in part": "part", "holds": "ok", "not visible": "–"}
 
@@ -111,16 +120,16 @@ class Report(ShownResult):
         complete = {r.scenario.name for r in self.runs if len(r.points) > len(r.scenario.rounds)}
         fine = frozenset(complete - off)
         seen_in = self.suspects.seen_in
-        absent = frozenset() if self.explained else self.suspects.excluded(self.runs)
+        right = (False, False) if self.explained else self.suspects.right_halves(self.runs)
         by_property: dict[str, list[str]] = {}
-        for fault in self.suspects.faults:
-            by_property.setdefault(fault.breaks, []).append(fault.name)
+        for edit in self.suspects.plain:
+            by_property.setdefault(edit.breaks, []).append(edit.name)
         found = []
-        for name, faults in by_property.items():
-            visible = [fault for fault in faults if seen_in[fault]]
-            unseen = tuple(fault for fault in faults if not seen_in[fault])
-            # A fault that a scenario shows is excluded by that scenario's numbers: if they are explained without it, or
-            # else only if they are correct, or correct halves of rounds would not be so with it.
+        for name, edits in by_property.items():
+            visible = [edit for edit in edits if seen_in[edit]]
+            unseen = tuple(edit for edit in edits if not seen_in[edit])
+            # An edit that a scenario shows is excluded by that scenario's numbers: if they are explained without it, or
+            # else only if they are right, or all halves of rounds to which it belongs are.
             decisive = complete if self.explained else fine
             if name in self.broken:
                 status = "broken"
@@ -128,9 +137,9 @@ class Report(ShownResult):
                 status = "undecided"
             elif not visible:
                 status = "not visible"
-            elif all(fault in absent or seen_in[fault] & decisive for fault in visible):
+            elif all(seen_in[edit] & decisive for edit in visible) or right[name in OF_SERVER]:
                 # where no client does less work than another, faults of uneven work stay unseen
-                status = "holds in part" if unseen and name in (LATE, NORMALISED) else "holds"
+                status = "holds in part" if unseen and name in UNEVEN else "holds"
             else:
                 status = "undecided"
             found.append(Property(name, status, unseen))
@@ -157,7 +166,7 @@ class Report(ShownResult):
         lines += [f"  note: {note}" for note in self.notes]
         if self.suspects.part != "both":
             lines.append(f"  note: the kit simulated the {OTHER_PART[self.suspects.part]}: only the rest was checked")
-        elsewhere = self._beyond_this_part
+        elsewhere = self.suspects.beyond_this_part
         unseen = [fault for p in self.properties for fault in p.unseen if fault not in elsewhere]
         if unseen:
             lines.append("  this check would not notice that:")
@@ -174,14 +183,15 @@ class Report(ShownResult):
         drawn: Axes = self.figure(axes)
         return drawn
 
-    @cached_property
-    def _beyond_this_part(self) -> frozenset[str]:
-        """The faults that belong to the part that the kit played: seen in a whole implementation, not in this half."""
-        if self.suspects.part == "both":
-            return frozenset()
-        whole, seen_in = replace(self.suspects, part="both"), self.suspects.seen_in
-        unseen = [fault for fault in self.suspects.faults if not seen_in[fault.name]]
-        return frozenset(fault.name for fault in unseen if whole.shows(fault))
+    def issue(self) -> str:
+        """A script of at most 25 lines, in NumPy alone, that shows the first deviation: to paste into an issue.
+
+        Raises:
+            InvalidInput: no deviation, or a method, loss or local solver that has no short script.
+        """
+        from fedconvex.conformance.issue import issue_of  # late: few reports need it
+
+        return issue_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain lists, strings and numbers, for JSON."""

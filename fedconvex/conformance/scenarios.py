@@ -45,6 +45,14 @@ SKIPPING: Rounds = ((0, 1), (2,), (0, 2), (1,), (0, 1, 2))
 # Schedulers that begin to work after ten rounds show in a run of twelve, whose clients change in every round: the
 # server's model keeps moving. Starting far away makes gradients long, so that limits of their length show.
 LONG: Rounds = (*SKIPPING, *SKIPPING, (0, 2), (1, 2))
+CONFIRMING: Rounds = ((0, 2, 3), (1,), (0, 1, 2, 3), (2, 3))
+FOUR_SIZES: tuple[Any, ...] = (
+    ([[1, 2], [1, -1], [2, 0], [0, 1]], [1, -2, 3, 2]),
+    ([[2, -1], [1, 1]], [3, 1]),
+    ([[0, 2], [1, 0], [1, 1], [-1, 1], [2, 1]], [-1, 2, -4, 1, 2]),
+    ([[1, 1], [0, 1], [2, -1]], [2, -3, 1]),
+)
+FLATTER = 0.75  # the confirming problem's features, relative to the others': its gradients have another length
 FAR = 16  # a power of two: the data stay as short as they were
 
 
@@ -122,6 +130,22 @@ def scenarios(
     return tuple(found)
 
 
+def confirming_scenario(
+    setup: Setup, loss: str, weighted: bool, late_clients: bool, shuffled: bool, longer: bool
+) -> Scenario:
+    """The scenario in which a diagnosis must hold, too: other data, curvatures, participants, numbers of local steps.
+
+    A flatter function is, for gradient steps, a smaller stepsize. `longer`: clients may take more steps than usual,
+    which the kit's own clients never do.
+    """
+    data = within_one_batch(setup, FOUR_SIZES) if shuffled else FOUR_SIZES
+    effort, efforts = setup.effort, None
+    if late_clients and effort is not None and effort > 1:
+        more = effort + longer
+        efforts = ((more, effort, effort - 1), (more,), (effort, 1, more, effort), (2, more))
+    return _scenario(setup, loss, weighted, "other data", data, CONFIRMING, efforts, flatter=FLATTER)
+
+
 def shuffled_scenarios(setup: Setup, loss: str, weighted: bool, rounds: int) -> tuple[Scenario, ...]:
     """The scenarios for code that shuffles: every client has one sample more than a batch holds; see `shuffling`."""
     size = getattr(setup.solver, "batch_size", None)
@@ -143,14 +167,16 @@ def _scenario(
     rounds: Rounds,
     efforts: Rounds | None,
     distance: int = 1,
+    flatter: float = 1.0,
 ) -> Scenario:
-    """`distance`: a factor of the initial point and of the targets of least squares."""
+    """`distance`: a factor of the initial point and of the targets of least squares; `flatter`: of their features."""
     sizes = tuple(len(targets) for _, targets in data)
     weights = sizes if weighted else None
     if loss == CROSS_ENTROPY:
         classified, start = classification_of(setup, data, weights)
         return Scenario(name, classified, classified, (Fraction(1),) * len(data), start, rounds, setup.solver, efforts)
     A, b = scaled_to(setup, data, loss)
+    A = [flatter * features for features in A]
     b, start = [distance * targets for targets in b], tuple(distance * value for value in FIRST_POINT)
     factors = tuple(2 * factor_of(loss, size) for size in sizes)
     squares = LeastSquares(A=A, b=b, weights=weights)

@@ -21,7 +21,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import WORK, Implementation, Turn
-from fedconvex.conformance.reference import Reference, draw_of, rounds_with
+from fedconvex.conformance.reference import Reference, draw_of, rounds_with, started
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import vector
 from fedconvex.errors import InvalidInput
@@ -74,7 +74,7 @@ class ServerFunctions(Implementation):
     def begin(self, problem: Any, x0: np.ndarray, turns: Sequence[Turn]) -> Trained:
         scenario = next(r.scenario for r in self.references if r.scenario.problem is problem)
         rounds = rounds_with(self.setup, scenario, arithmetics.get("float"))
-        return Trained(self.init(problem, x0), rounds, rounds.start(scenario.first_point))
+        return Trained(self.init(problem, x0), rounds, started(rounds, scenario.first_point))
 
     def advance(self, problem: Any, state: Trained, turn: Turn) -> Trained:
         members, draw = draw_of(state.round, turn.active, turn.extra.get(WORK))

@@ -21,10 +21,14 @@ LARGEST_CLIENT = 5  # its samples, in any scenario without shuffled batches
 
 @dataclass(frozen=True)
 class Setup:
-    """A method and its clients' local solver; `given` is None if that is the method's own."""
+    """A method and its clients' local solver; `given` is None if that is the method's own.
+
+    `weighted`: means over clients have weights by samples where the method's paper has plain ones.
+    """
 
     method: Method
     given: LocalSolver | None = None
+    weighted: bool = False
 
     @cached_property
     def solver(self) -> LocalSolver:

@@ -19,11 +19,10 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
-from fedconvex.conformance.batches import Batches, ChosenBatches, Work
-from fedconvex.conformance.faults.minibatches import first_batch_only, full_ones
+from fedconvex.conformance.batches import Batches, ChosenBatches, Work, first_batch_only, full_ones
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import ObservedRun
-from fedconvex.conformance.reference import Reference, draw_of, rounds_with
+from fedconvex.conformance.reference import Reference, draw_of, rounds_with, started
 from fedconvex.conformance.scenarios import Scenario
 from fedconvex.conformance.setup import Setup
 from fedconvex.local_solvers.base import Answers
@@ -101,7 +100,7 @@ def ordered(setup: Setup, scenario: Scenario, run: ObservedRun, change: Change) 
     rounds = rounds_with(setup, scenario, arithmetics.get("float"))
     solver: Any = rounds.solver.inner  # type: ignore[attr-defined] # of ChosenBatches: clients with batches run SGD
     rounds = replace(rounds, solver=solver)
-    state = rounds.start(scenario.first_point)
+    state = started(rounds, scenario.first_point)
     found: dict[tuple[int, int], Batches] = {}
     for t, active in enumerate(scenario.rounds):
         works = [Work(k, t, scenario.sizes[k], solver.effort) for k in active]

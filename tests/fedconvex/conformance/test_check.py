@@ -14,7 +14,8 @@ import torch
 from planted_edits import planted, report_on
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check, findings, search
+from fedconvex.conformance import Report, check, findings
+from fedconvex.conformance.identification import identify
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -67,7 +68,7 @@ def test_an_unknown_fault_is_not_given_a_name(monkeypatch: pytest.MonkeyPatch) -
     def round(problem: Any, x: Any, active: Any) -> Any:
         return fedgd()["round"](problem, x, active) + (np.array([0.25, 0]) if len(active) == 2 else 0)
 
-    monkeypatch.setattr(search, "MOST_ROUNDS", 500)  # a short search
+    monkeypatch.setattr(identify, "MOST_ROUNDS", 20_000)  # a short search
     report = checked(fedgd(round=round))
     assert names(report) == [findings.UNKNOWN]
     assert {d.scenario for d in report.deviations} == {
@@ -90,7 +91,7 @@ def test_an_unknown_fault_of_one_half_leaves_the_other_half_decided(
     half: str, undecided: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each half of a round is judged from the models before it, where the clients' are known."""
-    monkeypatch.setattr(search, "MOST_ROUNDS", 300)
+    monkeypatch.setattr(identify, "MOST_ROUNDS", 20_000)
 
     class Odd(plain.FedProx):
         def solve(self, *given: Any, **named: Any) -> Any:
@@ -338,7 +339,7 @@ def test_table_dictionary_and_picture() -> None:
         (fc.FedProx(mu=1), {"local_solver": "exact"}, "local_solver"),
         (fc.FedProx(mu=1), {"loss": "mse"}, "loss"),
         (fc.FedProx(mu=1), {"weights": "all"}, "weights"),
-        (fc.FedDyn(alpha=1), {"weights": "samples"}, "weights"),
+        (fc.FedSplit(stepsize=1), {"weights": "samples"}, "weights"),
         (fc.FedProx(mu=1), {"precision": "float16"}, "precision"),
     ],
 )
@@ -359,7 +360,7 @@ def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
 
 def test_memory_that_changes_within_a_round_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """SCAFFOLD whose server adds up c client by client, and FedDyn whose clients share one vector."""
-    monkeypatch.setattr(search, "MOST_ROUNDS", 500)  # a short search
+    monkeypatch.setattr(identify, "MOST_ROUNDS", 20_000)  # a short search
 
     class ServerByServer(plain.Scaffold):
         def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:

@@ -9,14 +9,9 @@ import torch
 from classifying import softmax_gradient
 
 import fedconvex as fc
-from fedconvex import arithmetic as arithmetics
-from fedconvex.conformance import Report, check, findings, search
+from fedconvex.conformance import Report, check, findings
 from fedconvex.conformance.batches import ChosenBatches, Work, drawn
-from fedconvex.conformance.faults import Fault
-from fedconvex.conformance.faults.building_blocks import always
-from fedconvex.conformance.reference import play
-from fedconvex.conformance.scenarios import scenarios
-from fedconvex.conformance.setup import setup_of
+from fedconvex.conformance.identification import identify
 from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
@@ -54,7 +49,7 @@ def fedavg(change: Callable[[list[Any]], list[Any]] = lambda batches: batches) -
 @pytest.mark.parametrize("loss", [None, "cross_entropy"])
 @pytest.mark.parametrize("batch_size", [1, 2, 4])
 def test_given_batches_are_compared_exactly(batch_size: int, loss: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_ROUNDS", 500)  # a short search: no known fault explains the other order
+    monkeypatch.setattr(identify, "MOST_ROUNDS", 20_000)  # a short search: no known fault explains the other order
     method = fc.FedAvg(stepsize=0.05, epochs=2, batch_size=batch_size)
     report = check(method, **fedavg(), loss=loss)
     assert report.passed, report.report()
@@ -107,27 +102,6 @@ def test_every_shape_gets_its_batches() -> None:
 
     functions = {"init": lambda problem, x0: x0, "server": server, "server_model": lambda w: w}
     assert check(METHOD, **functions).passed
-
-
-@pytest.mark.parametrize("loss", ["mean", "cross_entropy"])
-@pytest.mark.parametrize(
-    "solver",
-    [
-        fc.SGD(epochs=2, batch_size=2, stepsize=0.05),
-        fc.SGD(steps=3, batch_size=1, stepsize=0.05, decay=0.5),
-        fc.SGD(epochs=1, batch_size=4, stepsize=0.05, momentum=0.5, weight_decay=0.1),
-    ],
-)
-def test_the_steps_that_faults_are_planted_in_are_those_of_the_solver(solver: fc.SGD, loss: str) -> None:
-    """With a fault that changes nothing, path lengths and stragglers included: FedNova divides by the lengths."""
-    nothing = Fault(name="none", cure="none", breaks="none", applies=always)
-    setup = setup_of(fc.FedNova(stepsize=0.05, local_steps=2), solver)
-    for scenario in scenarios(setup, loss, weighted=True, late_clients=True):
-        numbers = arithmetics.get("float")
-        right, planted = (list(play(setup, scenario, numbers, faults)) for faults in ((), (nothing,)))
-        for one, other in zip(right, planted, strict=True):
-            assert one.server == pytest.approx(other.server, rel=1e-12, abs=1e-12)
-            assert one.clients.keys() == other.clients.keys()
 
 
 def odd_fedavg(weight_decay: float = 0, momentum: float = 0, weighted: bool = True) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import pytest
 from classifying import softmax_gradient
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check, search
-from fedconvex.conformance.comparison import ComparedRuns
+from fedconvex.conformance import Report, check
+from fedconvex.conformance.identification import identify
+from fedconvex.conformance.identification.agreement import Agreement
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
@@ -152,16 +153,17 @@ def check_chained_feddyn() -> Report:
 
 
 def test_four_faults_in_single_precision_are_played_as_they_compute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_ROUNDS", 0)  # no search: the runs are compared with the four alone
+    monkeypatch.setattr(identify, "MOST_ROUNDS", 0)  # no search: the runs are compared with the four alone
     report = check_chained_feddyn()
     known = report.suspects
-    four = [fault for fault in known.faults if fault.name in FOUR]
-    runs = ComparedRuns(known.setup, known.references, report.runs, known.bits, known.part)
+    four = tuple(edit for edit in known.plain if edit.name in FOUR)
+    agreement = Agreement(known.setup, known.references, report.runs, known.bits, known.part)
     assert known.bits == 24
     assert len(four) == len(FOUR)
-    assert runs.largest_error(four) < 0.01  # of the admissible error
-    for fault in four:
-        assert runs.largest_error([one for one in four if one is not fault]) > 100
+    all_four, *fewer = agreement.explained([four, *(tuple(e for e in four if e is not edit) for edit in four)])
+    assert all_four.complete
+    assert all_four.worst < 0.01  # of the admissible error
+    assert not any(one.complete for one in fewer)
 
 
 @pytest.mark.slow

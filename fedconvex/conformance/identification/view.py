@@ -1,0 +1,151 @@
+"""What a hook sees of a candidate's round, and what it may change of the state after it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+class View:
+    """What a hook sees: the vectors of one candidate, in one round, for one client, in one local step.
+
+    `w` is the server's point before the round, `old` that of one round earlier; `own` the client's last answer, x0
+    before the first; `seen` the number of its last round, −1 before the first; `prev` where the client before it ended
+    in this round, None for the first; `last_mean` the mean of the local models of the round before.
+    """
+
+    def __init__(self, played: Any) -> None:
+        self.play = played  # the `CandidateRounds`
+        self.e = self.k = self.i = self.t = self.j = 0
+        self.value: float | None = None
+        self.active: list[int] = []
+        self.efforts: list[int | None] = []
+        self.prev: Any = None
+        self.local: dict[str, Any] = {}
+        self.vectors: dict[str, np.ndarray] = {}  # (E, d) arrays of the client's local work, by name
+
+    @property
+    def method(self) -> Any:
+        return self.play.method
+
+    @property
+    def m(self) -> Any:
+        return len(self.play.sizes)
+
+    @property
+    def sizes(self) -> Any:
+        return self.play.sizes
+
+    @property
+    def n(self) -> Any:
+        return self.play.sizes[self.k]
+
+    @property
+    def work(self) -> Any:
+        """The client's prescribed local steps."""
+        effort = self.efforts[self.i]
+        return self.play.effort if effort is None else effort
+
+    @property
+    def full(self) -> Any:
+        return self.play.effort
+
+    @property
+    def keep(self) -> Any:
+        """What the candidate keeps over the whole run."""
+        return self.play.kept[self.play.names[self.e]]
+
+    @property
+    def w(self) -> Any:
+        return self.play.w[self.e]
+
+    @property
+    def old(self) -> Any:
+        return self.play.old[self.e]
+
+    @property
+    def own(self) -> Any:
+        return self.play.last[self.k][self.e]
+
+    @property
+    def seen(self) -> Any:
+        return self.play.seen[self.k]
+
+    @property
+    def all_last(self) -> Any:
+        """(m, d): the last answers of all clients, those of this round included once they are known."""
+        return self.play.last[:, self.e]
+
+    @property
+    def last_mean(self) -> Any:
+        return self.play.last_mean[self.e]
+
+    @property
+    def gradients(self) -> Any:
+        """(K, d): the participants' gradients at the server's point."""
+        return self.play.gradients_at(self.play.w, self.active)[:, self.e]
+
+    @property
+    def all_gradients(self) -> Any:
+        return self.play.gradients_at(self.play.w, range(self.m))[:, self.e]
+
+    @property
+    def weights(self) -> Any:
+        """(K,): the correct average's."""
+        return self.play.weights_of(self.active)
+
+    def average(self, rows: np.ndarray, but: Any = None) -> Any:
+        """The server's average of the rows (K, …), with the candidate's own edits of it but for one hook."""
+        found, value = self.weights @ rows, self.value
+        for own, hook in self.play.averages.get(self.e, ()):
+            if hook is but:
+                continue
+            self.value = own
+            before = self.vectors.get("rows")
+            self.vectors["rows"] = np.broadcast_to(rows[:, None], (len(rows), self.play.count, rows.shape[1]))
+            found = hook(self, found)
+            if before is not None:
+                self.vectors["rows"] = before
+        self.value = value
+        return found
+
+    @property
+    def all_weights(self) -> Any:
+        """(m,): those of all clients."""
+        return self.play.weights_of(range(self.m))
+
+    @property
+    def shared(self) -> dict[str, np.ndarray]:
+        return {name: row[self.e] for name, row in self.play.shared.items()}
+
+    @property
+    def memory(self) -> dict[str, np.ndarray]:
+        """(K, d) by name: the participants' memory before the round."""
+        return {name: rows[self.active][:, self.e] for name, rows in self.play.memory.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.vectors[name][..., self.e, :]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def gradient(self, X: np.ndarray) -> Any:
+        """The client's gradient at another point, (d,)."""
+        return self.play.gradient(self.k, X[None], [self.e])[0]
+
+
+@dataclass
+class EditedState:
+    """The state of one candidate after the method's own update: a hook changes it."""
+
+    server: np.ndarray
+    shared: dict[str, np.ndarray]
+    memory: dict[str, np.ndarray]  # (K, d)
+
+
+@dataclass(eq=False)
+class Models:
+    """The models of the candidates after a round: the server's (E, d), the clients' (E, d) by number."""
+
+    server: np.ndarray
+    clients: dict[int, np.ndarray]
