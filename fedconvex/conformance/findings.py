@@ -1,4 +1,4 @@
-"""The findings of a check that need no catalogue of faults: how an implementation breaks its contract."""
+"""The findings of a check that need no identification: how an implementation breaks its contract."""
 
 from dataclasses import dataclass
 from typing import final

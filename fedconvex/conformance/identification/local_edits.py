@@ -304,10 +304,7 @@ STEP_EDITS = (
     ),
     *STEPS.each(
         "moved",
-        {
-            "the model's last tensor does not move": still(True),
-            "of the model only the last tensor moves": still(False),
-        },
+        {"the model's last tensor does not move": still(True), "of the model only the last tensor moves": still(False)},
         cure="train all parameters: requires_grad, and the optimiser's list of them",
     ),
     STEPS.broken(
@@ -461,10 +458,7 @@ def after_the_step(v: Any, x: Any) -> Any:
 SCALINGS = (
     ("divided by the client's number of samples", lambda v: 1 / v.n),
     ("multiplied by the client's number of samples", lambda v: v.n),
-    (
-        "divided by the client's relative number of samples, m·n_k/Σn",
-        lambda v: sum(v.sizes) / (v.m * v.n),
-    ),
+    ("divided by the client's relative number of samples, m·n_k/Σn", lambda v: sum(v.sizes) / (v.m * v.n)),
     ("multiplied by the client's relative number of samples, m·n_k/Σn", lambda v: v.m * v.n / sum(v.sizes)),
 )
 ONE_WEIGHT = "pass one {} on to all clients: their numbers of samples count in the average, and in sums over samples"

@@ -161,9 +161,7 @@ MEMORY_EDITS = (
         updates=of_correction(forgotten),
     ),
     SERVER.broken(
-        "server memory is divided by |P_t| instead of m",
-        where=NOT_SPLIT,
-        population=lambda v, x: 0 * x + len(v.active),
+        "server memory is divided by |P_t| instead of m", where=NOT_SPLIT, population=lambda v, x: 0 * x + len(v.active)
     ),
     SERVER.broken(
         "server memory is divided by |P_t| instead of m",
@@ -430,11 +428,7 @@ DYN_EDITS = (
         update=lambda v, r: stored(v, r, old_rows(v) - float(v.method.alpha) * (v.answers - r.server), follows=False),
     ),
     *(
-        ALPHA.broken(
-            f"alpha is {how}{where}",
-            weight=lambda v, x, by=by: x * by(v),
-            update=own_alpha(by, follows),
-        )
+        ALPHA.broken(f"alpha is {how}{where}", weight=lambda v, x, by=by: x * by(v), update=own_alpha(by, follows))
         for how, by in SCALINGS
         for follows, where in ((True, ""), (False, " in the clients alone"))
     ),
@@ -719,9 +713,7 @@ PERSONAL_EDITS = (
         own=lambda v, x: (x[0], v.w, x[2]),
     ),
     OF_PFEDME.broken(
-        "clients take only one local step on their envelope",
-        where=SEVERAL_STEPS,
-        setup=with_parameters(local_steps=1),
+        "clients take only one local step on their envelope", where=SEVERAL_STEPS, setup=with_parameters(local_steps=1)
     ),
 )
 
@@ -819,12 +811,4 @@ PARAMETER_EDITS = (
     ),
 )
 
-EDITS = (
-    *MEMORY_EDITS,
-    *SCAFFOLD_EDITS,
-    *DYN_EDITS,
-    *SPLITTING_EDITS,
-    *DANE_EDITS,
-    *PERSONAL_EDITS,
-    *PARAMETER_EDITS,
-)
+EDITS = (*MEMORY_EDITS, *SCAFFOLD_EDITS, *DYN_EDITS, *SPLITTING_EDITS, *DANE_EDITS, *PERSONAL_EDITS, *PARAMETER_EDITS)

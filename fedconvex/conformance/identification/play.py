@@ -151,9 +151,12 @@ class CandidateRounds:
         self.last, self.scale = self.last[:, places], [row[places] for row in self.scale]
         self.targets = None if self.targets is None else [rows[places] for rows in self.targets]
         self.shared = {name: row[places] for name, row in self.shared.items()}
-        for kept in (self.memory, self.theirs[1]):
-            kept.update({name: rows[:, places] for name, rows in kept.items()})
-        self.theirs = ({name: row[places] for name, row in self.theirs[0].items()}, self.theirs[1])
+        self.memory = {name: rows[:, places] for name, rows in self.memory.items()}
+        shared, memory = self.theirs  # which may be the very same rows: new ones, not changed ones
+        self.theirs = (
+            {name: row[places] for name, row in shared.items()},
+            {name: rows[:, places] for name, rows in memory.items()},
+        )
         self.server = self.server[places]
         self.count = len(places)
         self._index_averages()

@@ -260,9 +260,7 @@ STEP_EDITS = (
 
 ADAM = " (Adam's correction is not in the paper's algorithm)"
 MOMENTUM = Rule(
-    SERVER_MEMORY,
-    of_method(FedAvgM),
-    "m ← momentum·m + Δ; w ← w + server_stepsize·m, with Δ the average of θ_k − w",
+    SERVER_MEMORY, of_method(FedAvgM), "m ← momentum·m + Δ; w ← w + server_stepsize·m, with Δ the average of θ_k − w"
 )
 MOMENTS = Rule(
     SERVER_MEMORY,
@@ -381,9 +379,7 @@ OPTIMISER_EDITS = (
         setup=with_parameters(server_stepsize=1),
     ),
     MOMENTS.broken(
-        "the first moment is left out",
-        where=other_than(beta1=0),
-        update=moments(first=lambda own, m, delta: delta),
+        "the first moment is left out", where=other_than(beta1=0), update=moments(first=lambda own, m, delta: delta)
     ),
     MOMENTS.broken(
         "the first moment does not multiply new progress by 1 − beta1",

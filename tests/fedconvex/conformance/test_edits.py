@@ -11,10 +11,11 @@ from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.identification import edits
 from fedconvex.conformance.identification.agreement import Agreement
 from fedconvex.conformance.identification.identify import EVERY_EDIT
-from fedconvex.conformance.identification.play import CandidateRounds
-from fedconvex.conformance.reference import Reference
+from fedconvex.conformance.identification.play import Candidate, CandidateRounds
+from fedconvex.conformance.implementation import ObservedRun
+from fedconvex.conformance.reference import Part, Reference
 from fedconvex.conformance.scenarios import scenarios
-from fedconvex.conformance.setup import setup_of
+from fedconvex.conformance.setup import Setup, setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods import Method
 
@@ -64,6 +65,33 @@ def test_names_are_unique_and_every_edit_shows(method: Method, solver: LocalSolv
         no_effect |= {name for name in names if "regularization replaced" in name}
     harmless = {edit.name for edit in suspects.edits if edit.harmless}
     assert hidden - harmless <= no_effect
+
+
+@pytest.mark.sample(6)
+@pytest.mark.parametrize(("method", "solver"), SETUPS)
+@pytest.mark.parametrize("part", ["both", "clients", "server"])
+def test_candidates_do_not_depend_on_those_beside_them(method: Method, solver: LocalSolver, part: Part) -> None:
+    """Also where some of them have dropped out: each alone computes what it does among all others."""
+    suspects, draw = suspects_of(method, solver), np.random.default_rng(2)
+    known = [(e if e.number is None else e.with_value(e.number.starts[0], suspects.setup),) for e in suspects.edits]
+    references = [reference for reference in suspects.references if len(reference.scenario.rounds) < 6]
+    agreement = Agreement(suspects.setup, references, (), 53, part)
+    runs = [run_of(agreement.setup, reference, known[int(draw.integers(len(known)))], part) for reference in references]
+    agreement.runs = runs
+    agreement.__post_init__()
+    together = agreement.explained(known)
+    for place in draw.choice(len(known), size=10, replace=False):
+        (alone,) = agreement.explained([known[place]])
+        assert (alone.frontier, alone.complete) == (together[place].frontier, together[place].complete), known[place]
+
+
+def run_of(setup: Setup, reference: Reference, candidate: Candidate, part: Part) -> ObservedRun:
+    """The run of an implementation that does what the candidate does."""
+    run = ObservedRun(reference.scenario, [reference.scenario.first_point])
+    for models in CandidateRounds(setup, reference.scenario, [candidate], part):
+        run.points.append(models.server[0])
+        run.clients.append({k: x[0] for k, x in models.clients.items()})
+    return run
 
 
 @pytest.mark.sample(2)
