@@ -143,7 +143,10 @@ def _descend(play: Any, k: int, solver: Any, start: np.ndarray, linear: Any, wei
                 own[e] = play.gradient(k, at[e : e + 1], [e], list(others_own[j]))[0]
         for e in elsewhere.tolist():
             source = int(sources[e])
-            here = None if rows is None else [i for i in rows if i < play.sizes[source]] or [0]
+            here = rows
+            if rows is not None:  # a batch of all samples is one of all of the other's
+                whole = len(rows) >= play.sizes[k]
+                here = None if whole else [i for i in rows if i < play.sizes[source]] or [0]
             own[e] = play.gradient(source, at[e : e + 1], [e], here)[0]
         gradient = _local(play, "gradient", own, memos)
         view.vectors["gradient_now"] = gradient
