@@ -75,14 +75,14 @@ def check_table_and_sentences(found: Recommendation) -> None:
             assert f"{entry.measured_rounds:,} rounds measured" in words
 
 
-@pytest.mark.sample(6)
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("seed", range(16))
 def test_sentences_follow_from_the_table_and_numbers_hold_by_running_them(seed: int) -> None:
     check_table_and_sentences(fc.recommend(drawn_problem(seed), TOLERANCES[seed // 2 % 3]))
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_with_drawn_clients_the_first_row_has_what_its_sentence_says(seed: int) -> None:
     problem = drawn_problem(seed)
     found = fc.recommend(problem, 0.03, participation=fc.participation.Uniform(max(1, problem.num_clients // 2)))
