@@ -9,7 +9,7 @@ from classifying import random_report
 
 import fedconvex as fc
 from fedconvex import arithmetic as arithmetics
-from fedconvex.conformance import Report, check, findings
+from fedconvex.conformance import Report, check
 from fedconvex.conformance.classification import CrossEntropy
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Subproblem
@@ -90,7 +90,7 @@ def test_a_trainer_with_a_built_in_cross_entropy_passes(mu: float, dtype: Any) -
         ("not weighted", "the average is not weighted"),
         ("sign", "the proximal gradient has the wrong sign"),
         ("sum", "the clients' functions are multiplied by the number of samples"),
-        ("the bias is frozen", findings.UNKNOWN),
+        ("the bias is frozen", "the model's last tensor does not move"),
         ("the bias alone is near", "the proximal term covers only the model's last tensor"),
     ],
 )
@@ -220,10 +220,11 @@ def test_every_stepsize_leaves_rounds_that_show_faults(stepsize: float) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_right_implementation_passes(seed: int) -> None:
     report = random_report(seed)
-    assert report.passed, report.report()
+    assert report.verdict == ("undecided" if report.covered.missing else "conforms"), report.report()
 
 
 @pytest.mark.exhaustive
 def test_hundred_random_right_implementations_pass() -> None:
-    alarms = {seed: report.report() for seed in range(12, 112) if not (report := random_report(seed)).passed}
-    assert alarms == {}
+    reports = {seed: random_report(seed) for seed in range(12, 112)}
+    assert {seed: report.report() for seed, report in reports.items() if report.verdict == "differs"} == {}
+    assert all(report.passed or report.covered.missing for report in reports.values())

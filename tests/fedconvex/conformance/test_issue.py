@@ -17,7 +17,7 @@ from fedconvex.errors import InvalidInput
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 
-SCRIPTED = [case for case in CASES if "pFedMe" not in case and case not in ("Ditto", "FedNova, momentum")]
+SCRIPTED = [case for case in CASES if "pFedMe" not in case and case not in ("Ditto", "FedAvg", "FedNova, momentum")]
 
 
 def printed(text: str) -> dict[str, np.ndarray]:
