@@ -21,7 +21,7 @@ from fedconvex.conformance.identification.play import Candidate
 from fedconvex.conformance.setup import Setup
 
 MOST_EDITS = 5
-MOST_ROUNDS = 200_000  # rounds of single candidates that a search may play: some five seconds
+MOST_ROUNDS = 250_000  # rounds of single candidates that a search may play: some six seconds
 LEAST_EFFECT = 8.0  # an edit must explain errors of so many admissible ones, or make them so many times smaller
 LEAST_NUMBER = 1e-6  # a momentum or a weight decay smaller than this is none that anybody chose
 MOST_STEPS = 12  # of a fit …

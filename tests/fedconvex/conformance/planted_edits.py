@@ -142,12 +142,17 @@ IN_SOME = [
 ]
 
 
+# Without the averaged gradient clients stay where they start, whatever their steps.
+STANDS_STILL = "FedDANE, steps", "the averaged gradient is left out of the correction"
+
+
 def pairs() -> list[tuple[str, str, str]]:
     """Of methods with local steps every third fault of their own, each beside one of the local steps."""
     local, work = GROUPS["local steps"], {name for group in WORK for name in GROUPS[group]}
     steady = [case for case in CASES if "local steps" in FAULTS[case] and not case.startswith("pFedMe")]
     own = [(case, name) for case in steady for name in EDITS[case] if name not in work]
-    return [(case, name, other) for (case, name), other in zip(own[::3], itertools.cycle(local), strict=False)]
+    both = [(case, name, other) for (case, name), other in zip(own[::3], itertools.cycle(local), strict=False)]
+    return [one for one in both if one[:2] != STANDS_STILL and edited(*one) is not None]
 
 
 @cache
@@ -161,15 +166,23 @@ def text_of(class_name: str) -> str:
     return "\n\n\n".join([head, *found])
 
 
-def planted(case: str, *names: str, **more: Any) -> Any:
-    """The case's implementation with these faults, and with other parameters where `more` has them."""
-    _, _, class_name, parameters = CASES[case]
-    text = text_of(class_name)
+def edited(case: str, *names: str) -> str | None:
+    """The case's text with these faults; None where one changes what another one needs."""
+    text = text_of(CASES[case][2])
     for name in names:
         edit = EDITS[case][name]
         for old, new in zip(edit[::2], edit[1::2], strict=True):
-            assert old in text, (case, name, old)
+            if old not in text:
+                return None
             text = text.replace(old, new)
+    return text
+
+
+def planted(case: str, *names: str, **more: Any) -> Any:
+    """The case's implementation with these faults, and with other parameters where `more` has them."""
+    _, _, class_name, parameters = CASES[case]
+    text = edited(case, *names)
+    assert text is not None, (case, names)
     found: dict[str, Any] = {}
     exec(compile(text, f"{case}: {' + '.join(names)}", "exec"), found)  # noqa: S102 - edits of our own text
     return found[class_name](**parameters | more)
