@@ -35,6 +35,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Up to rounding, of which quotients of differences between two points have more."""
+    quotients = [name for name in one.columns if name.endswith(("_between", "_of_round"))]
+    pd.testing.assert_frame_equal(one[quotients], other[quotients], rtol=1e-6)
+    others = one.columns.difference(quotients)
+    pd.testing.assert_frame_equal(one[others], other[others], rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -44,9 +52,7 @@ def test_two_processes_run_as_one(method: str, scheme: str, folder: Path) -> Non
     both = [np.load(folder / f"{method}-{scheme}-{rank}.npz") for rank in (0, 1)]
     for found in both:
         np.testing.assert_allclose(found["arr_0"], vector(alone.model), rtol=1e-12, atol=1e-13)
-        pd.testing.assert_frame_equal(
-            pd.DataFrame(found["arr_1"], columns=frame.columns), frame, rtol=1e-12, atol=1e-13
-        )
+        assert_same(pd.DataFrame(found["arr_1"], columns=frame.columns), frame)
     np.testing.assert_array_equal(both[0]["arr_0"], both[1]["arr_0"])
     for rank in (0, 1):  # every client's inexactness is everywhere
         found = np.load(folder / f"{method}-{scheme}-{rank}-inexactness.npy")
@@ -137,7 +143,7 @@ def test_the_command_in_two_processes(
     assert two.stdout.count("FedDyn") == capsys.readouterr().out.count("FedDyn") > 0
     assert {path.name for path in (tmp_path / "two").iterdir()} == {path.name for path in (tmp_path / "one").iterdir()}
     tables = [pd.read_csv(tmp_path / name / "run.csv") for name in ("one", "two")]
-    pd.testing.assert_frame_equal(*tables, rtol=1e-12)
+    assert_same(*tables)
 
 
 @pytest.mark.slow
