@@ -124,7 +124,8 @@ VALUES: dict[str, Any] = {
     "identifier": "fedprox.theorem4", "name": "fedprox", "draw_sweep.problem": None, "draw_sweep.x": "round",
     "draw_sweep.y": "gap", "axes": None, "table": fc.sweep([METHOD], [LEAST], rounds=1, progress=False),
     "argument": "x", "value": 1, "cure": "x", "reason": "x", "witness": None,
-    "SmoothStronglyConvex.mu": 1, "Quadratics.mu": 1, "delta": 1,
+    "SmoothStronglyConvex.mu": 1, "Quadratics.mu": 1, "QuadraticGrowth.mu": 1, "delta": 1, "nesterov": False,
+    "missing": None, "categories": (), "among": None, "diagnose.x0": None,
 }  # fmt: skip
 BOUND = {"statement": theory.statement("nesterov.theorem2_1_15"), "trajectory": VALUES["trajectory"]}
 BOUND |= {"L": 2, "mu": 1, "kappa": 2, "slack": Fraction(1, 10**9), "absolute_slack": Fraction(1, 10**20)}
