@@ -328,6 +328,8 @@ ABOVE = sorted(
 DESIGNS = (
     FOLDER / "audit/designs/parameters.py"
 )  # the methods whose parameters `recommend` chooses: each by its formulas
+# `recommend` chooses among the five methods that are designed, by their names where a framework has only some.
+DESIGNERS = DESIGNS, DESIGNS.parents[1] / "recommendation.py"
 
 
 def methods_told_apart(tree: ast.AST) -> set[str]:
@@ -346,7 +348,7 @@ def methods_told_apart(tree: ast.AST) -> set[str]:
     return found & METHODS.keys()
 
 
-@pytest.mark.parametrize("path", [path for path in ABOVE if path != DESIGNS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for path in ABOVE if path not in DESIGNERS], ids=lambda path: path.stem)
 def test_no_list_of_names_and_no_branch_on_a_class(path: Path) -> None:
     assert not methods_told_apart(ast.parse(path.read_text("utf-8")))
 
