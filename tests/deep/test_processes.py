@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
     """Up to rounding, of which quotients of differences between two points have more."""
     quotients = [name for name in one.columns if name.endswith(("_between", "_of_round"))]
-    pd.testing.assert_frame_equal(one[quotients], other[quotients], rtol=1e-6)
+    pd.testing.assert_frame_equal(one[quotients], other[quotients], rtol=1e-8)
     others = one.columns.difference(quotients)
     pd.testing.assert_frame_equal(one[others], other[others], rtol=1e-12, atol=1e-13)
 
@@ -123,7 +123,7 @@ data = {name = "digits", clients = 4}
 model = {name = "fully_connected", sizes = [64, 5, 10]}
 method = {name = "FedDyn", alpha = 0.5}
 local_solver = {name = "SGD", epochs = 1, stepsize = 0.1}
-run = {rounds = 3, measure = "all"}
+run = {rounds = 3, measure = "all", dtype = "float64"}
 """
 
 

@@ -197,19 +197,9 @@ class Quadratics(FunctionClass):
             raise InvalidInput("mu", self.mu, f"is not between 0 and L = {self.L}", "give 0 <= mu <= L")
 
 
-@final
 @dataclass(frozen=True)
-class PolyakLojasiewicz(FunctionClass):
-    """L-smooth functions that may be nonconvex, with ‖∇f(x)‖² >= 2μ(f(x) − min f) at all x, 0 < mu <= L.
-
-    Use it for linear rates of f(w) − f* without convexity, of one client: the mean of several such functions need not
-    be one. The upper bound is valid, and for one gradient step of size 1/L the known (2 − 2μ/L)/(2 + μ/L); the lower
-    bound is attained by quadratics of the class, whose curvatures are 0 or between μ and L. For a tiny μ/L, as 10⁻⁶,
-    perhaps no bound below 1 is found.
-
-    Source of that rate: Abbaszadehpeivasti, de Klerk and Zamani (2023), "Conditions for linear convergence of the
-    gradient method for non-convex optimization".
-    """
+class _OfOneClient(FunctionClass):
+    """L-smooth functions with a minimiser and a property of constant mu, which the mean of several need not have."""
 
     mu: Any
     L: Any
@@ -221,10 +211,6 @@ class PolyakLojasiewicz(FunctionClass):
     def __post_init__(self) -> None:
         SmoothStronglyConvex(self.mu, self.L)  # refuses what is no such class
 
-    @cached_property
-    def lowest(self) -> Fraction:
-        return -to_fraction(self.L)
-
     @property
     def has_minimiser(self) -> bool:
         return True
@@ -232,6 +218,25 @@ class PolyakLojasiewicz(FunctionClass):
     @property
     def ends(self) -> tuple[Fraction, Fraction]:
         return to_fraction(self.mu), self.highest
+
+
+@final
+@dataclass(frozen=True)
+class PolyakLojasiewicz(_OfOneClient):
+    """L-smooth functions that may be nonconvex, with ‖∇f(x)‖² >= 2μ(f(x) − min f) at all x, 0 < mu <= L.
+
+    Use it for linear rates of f(w) − f* without convexity, of one client: the mean of several such functions need not
+    be one. The upper bound is valid, and for one gradient step of size 1/L the known (2 − 2μ/L)/(2 + μ/L); the lower
+    bound is attained by quadratics of the class, whose curvatures are 0 or between μ and L. For a tiny μ/L, as 10⁻⁶,
+    perhaps no bound below 1 is found.
+
+    Source of that rate: Abbaszadehpeivasti, de Klerk and Zamani (2023), "Conditions for linear convergence of the
+    gradient method for non-convex optimization".
+    """
+
+    @cached_property
+    def lowest(self) -> Fraction:
+        return -to_fraction(self.L)
 
     def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
         """‖∇f(x)‖²/(2μ) >= f(x) − f* >= ‖∇f(x)‖²/(2L): a gradient step of size 1/L from x stays above f*."""
@@ -258,7 +263,7 @@ class PolyakLojasiewicz(FunctionClass):
 
 @final
 @dataclass(frozen=True)
-class QuadraticGrowth(FunctionClass):
+class QuadraticGrowth(_OfOneClient):
     """Convex L-smooth functions with one minimiser x* and f(x) − f* >= (μ/2)‖x − x*‖² at all x, 0 < mu <= L.
 
     Use it for linear rates of the distance without strong convexity, of one client: the mean of several such functions
@@ -269,23 +274,9 @@ class QuadraticGrowth(FunctionClass):
     optimization", where minimisers may be many and the distance is that from the nearest.
     """
 
-    mu: Any
-    L: Any
-
-    interpolable: ClassVar[bool] = False
-    of_several: ClassVar[bool] = False
-    by_curvatures: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        SmoothStronglyConvex(self.mu, self.L)  # refuses what is no such class
-
     @cached_property
     def lowest(self) -> Fraction:
         return Fraction(0)
-
-    @property
-    def ends(self) -> tuple[Fraction, Fraction]:
-        return to_fraction(self.mu), self.highest
 
     def at_each(self, seen: Sequence[Seen]) -> list[tuple[str, Form]]:
         half = to_fmpq(to_fraction(self.mu)) / 2
