@@ -101,11 +101,11 @@ def _played(
 ) -> tuple[list[Path], Fraction | None]:
     """The paths on which the sides of the ratio are evaluated; and the metric, where it is not one of the sides."""
     spec, rounds = question.spec, _with_residuals(question, run, instance)
+    if question.settled is not None:
+        return _played_by_kinds(question, run, start)
     drawn = spec.draws.outcomes(None if question.enumerated else question.copies)
     ways = [(chance * likely, replace(draw, communicates=yes))
             for (chance, draw), (likely, yes) in product(drawn, communications(spec.method))]  # fmt: skip
-    if question.settled is not None:
-        return _played_by_kinds(question, run, start)
     if spec.ratio is not None:
 
         def answered(clients: Clients, subproblem: Subproblem, t: int) -> Any:
