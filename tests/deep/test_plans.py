@@ -108,7 +108,12 @@ def test_nothing_is_copied_before_the_estimate(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 def test_what_cannot_fit_is_refused_with_what_would(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before any sample is copied; what the error proposes runs in the memory that there is."""
-    options: dict[str, Any] = {"rounds": 1, "local_solver": SGD, "participation": participation.Uniform(2)}
+    options: dict[str, Any] = {
+        "rounds": 1,
+        "local_solver": SGD,
+        "participation": participation.Uniform(2),
+        "dtype": "float64",
+    }
     monkeypatch.setattr("fedconvex.deep.memory.AT_ONCE", {"cpu": 1_000, "cuda": 0})
     copied: list[Any] = []
     of = Shards.of
