@@ -31,7 +31,7 @@ _HOMES = {
     "stepsizes": ("StepsizeSchedule",),
     "sweeps": ("Setting", "SweepFailed", "draw_sweep", "sweep"),
 }
-_MODULES = ("data", "deep", "participation", "proofs_checks", "regularizers", "theory")
+_MODULES = ("compressors", "data", "deep", "participation", "proofs_checks", "regularizers", "theory")
 _LOADED_AT = _time()  # files that are newer hold other code than this process runs, see `installation`
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

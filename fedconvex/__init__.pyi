@@ -1,6 +1,7 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
 from fedconvex import audit as audit
+from fedconvex import compressors as compressors
 from fedconvex import data as data
 from fedconvex import deep as deep
 from fedconvex import participation as participation
@@ -34,6 +35,8 @@ from fedconvex.methods.averaging import FedAvg as FedAvg
 from fedconvex.methods.averaging import FedGD as FedGD
 from fedconvex.methods.averaging import FedNova as FedNova
 from fedconvex.methods.averaging import FedSGD as FedSGD
+from fedconvex.methods.compressed_differences import DIANA as DIANA
+from fedconvex.methods.compressed_differences import EF21 as EF21
 from fedconvex.methods.dane import DANE as DANE
 from fedconvex.methods.dane import FedDANE as FedDANE
 from fedconvex.methods.dane import FedLin as FedLin
@@ -72,6 +75,8 @@ from fedconvex.sweeps.run import sweep as sweep
 __version__: str
 __all__ = [
     "DANE",
+    "DIANA",
+    "EF21",
     "SGD",
     "AcceleratedGradient",
     "Adam",
@@ -124,6 +129,7 @@ __all__ = [
     "Trajectory",
     "UnequalSteps",
     "audit",
+    "compressors",
     "data",
     "deep",
     "diagnose",

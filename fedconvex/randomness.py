@@ -21,6 +21,7 @@ class Purpose(IntEnum):
     PROBES = 6  # random vectors and draws for measurements
     LOCAL_STEPS = 7  # what models and augmentation draw in a local step
     NUMBERS_OF_STEPS = 8  # of the clients' local work
+    COMPRESSION = 9  # of what clients send
 
 
 def stream(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:

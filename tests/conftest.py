@@ -28,7 +28,7 @@ for folder in sorted({str(module.parent) for module in helper_modules()}):
 # checkout is not the one under test.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
 
-pytest_plugins = ("core_layer", "slow_layer", "explore_layer", "pytester")
+pytest_plugins = ("core_layer", "slow_layer", "explore_layer", "tried_record", "pytester")
 
 
 @pytest.hookimpl(wrapper=True)

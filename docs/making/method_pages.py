@@ -32,9 +32,10 @@ BLOCK = re.compile(
 LETTERS = {
     "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
     "regularization": r"\lambda", "momentum": r"\beta", "probability": "p", "beta1": r"\beta_1", "beta2": r"\beta_2",
+    "memory_stepsize": r"\alpha",
 }  # fmt: skip
 MEMORY = {
-    "c": "c_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
+    "c": "c_k", "h": "h_k", "answer": r"\theta_k^{\mathrm{old}}", "anchor": "a_k",
     "z": "z_k", "personal": "v_k", "model": "x_k", "control": "h_k", "gradient": "g_k", "dual": r"\lambda_k",
 }  # fmt: skip
 SHARED = {"c": "c", "anchor": "x^{(1)}", "h": "h", "momentum": "m", "first_moment": "m", "second_moment": "v"}
@@ -46,6 +47,7 @@ OF_THE_SERVER = (
     "beta2",
     "tau",
     "probability",
+    "memory_stepsize",
 )  # shown, although they have defaults
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "theta", "lambda", "mu", "nu", "rho", "sigma", "tau", "omega")
 NOT_SHOWN = ("answer", "anchor")  # the last answer, and the centre of a local round: the subproblem shows them
@@ -120,6 +122,7 @@ def one_round(method: Method) -> Iterator[str]:
         total=lambda stack: population * _averaged(mean, stack),
         square_root=lambda values: np.array([sympy.sqrt(value) for value in values]),
         sign=lambda values: np.array([sympy.sign(value) for value in values]),
+        compress=lambda _, rows: np.array([[sympy.Function("C_k")(rows.ravel()[0])]]),
     )
     kept = method.initial_state(np.array([server]), lambda point: np.array([point]))
     state = State(

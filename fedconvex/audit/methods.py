@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.decimals import Rounding, significant
+from fedconvex.compressors import Compressor
 from fedconvex.errors import InvalidInput
 from fedconvex.fixed_points.method_analysis import require_affine
 from fedconvex.ground_truths import GroundTruth
@@ -87,9 +88,9 @@ def read_parameters(text: str) -> tuple[type[Method], dict[str, Fraction]]:
     if name not in AUDITED:
         cure = f"{suggestion(name, AUDITED)}choose {', '.join(AUDITED)}, e.g. fedgd:local_steps=10"
         raise InvalidInput("method", text, "is unknown", cure)
-    # parameters that are words, such as FedSplit's server, cannot be set in text
+    # parameters that are words or compressors, such as FedSplit's server, cannot be set in text
     kind = AUDITED[name]
-    allowed = [f.name for f in fields(kind) if not isinstance(f.default, str)]  # type: ignore[arg-type]
+    allowed = [f.name for f in fields(kind) if not isinstance(f.default, str | Compressor)]  # type: ignore[arg-type]
     allowed += ["epochs"] * (name == "fedavg")
     if re.search(r"=\s*[(\[]", rest):
         cure = "give one number for all clients here, or the method itself in Python"

@@ -103,6 +103,7 @@ class Formulas:
     weights: Array  # (m,) of the server's average
     members: tuple[np.ndarray, ...]  # of the groups: clients whose local stepsizes have the same sum
     path_lengths: Vectors  # these sums, or None
+    compressed: list[Vectors] | None = None  # what rounds compress, which adds errors; None: they may not
 
     @staticmethod
     def of(method: Method, problem: Problem, solver: SmoothSolver, linear: bool = True) -> "Formulas":
@@ -195,6 +196,7 @@ class Formulas:
             found += zip(map(move, self._flat(after)), begun, strict=True)
             for part, by in ((posed.start, 1), (posed.center, 1), (posed.linear, 0)):
                 found += [(move(terms), by) for terms in (terms_in(part) if part is not None else ())]
+        found += [(move(terms), 0) for sent in self.compressed or () for terms in terms_in(sent)]
         return None not in begun and all(one == by for one, by in found)
 
     @property
@@ -493,7 +495,14 @@ class Formulas:
             sign=lambda of: Hidden("takes signs", ("sign", key_of(of))),
             where=_refusing("treats some clients in another way"),
             solve=lambda subproblem: self._clients(Rank.FURTHER, f"answer {next(numbers)}"),
+            compress=lambda compressor, sent: self._compressed(sent, next(numbers)),
         )  # fmt: skip
+
+    def _compressed(self, sent: Vectors, number: int) -> Vectors:
+        if self.compressed is None:
+            raise NotAffine("compresses what clients send; `lyapunov` analyses that, for the rate in expectation")
+        self.compressed.append(sent)
+        return sent + self._clients(Rank.GRADIENT, f"error {number}")
 
     def _checked(self, state: State) -> State:
         """A state that a method's code made, if it is made of unknown vectors, with the names of the first one."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import total_ordering
 from itertools import count
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import flint
 import numpy as np
@@ -151,6 +151,7 @@ class AffineClients(Clients):
     dim: int
     own: QuadraticClients | None = None
     numbers: Iterator[int] = field(default_factory=count)  # of the unknowns
+    are_numbers: ClassVar[bool] = False
 
     def gradients(self, X: Array) -> Array:
         return self._unknown() if self.own is None else self._applied(self.own.H, self.rows(X)) - self.own.c

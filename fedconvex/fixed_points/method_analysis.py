@@ -158,7 +158,7 @@ def require_linear(method: Method, anywhere: bool = True) -> None:
     """Raises InvalidInput where a method's code takes no unknown vectors, or not the same `anywhere`."""
     steps = ClientVectors([UnknownVector({ONE: flint.fmpq(1)})])
     with refusing(method):
-        found = Formulas(method, np.array([flint.fmpq(1, 2)] * 2), (np.arange(2),), steps)
+        found = Formulas(method, np.array([flint.fmpq(1, 2)] * 2), (np.arange(2),), steps, compressed=[])
         if found.beyond_linear:
             raise NotAffine(found.beyond_linear)
     if anywhere and not found.moves_with_the_origin:

@@ -9,6 +9,8 @@ from fedconvex.methods.averaging import FedSGD as FedSGD
 from fedconvex.methods.base import Cohort as Cohort
 from fedconvex.methods.base import Method as Method
 from fedconvex.methods.base import State as State
+from fedconvex.methods.compressed_differences import DIANA as DIANA
+from fedconvex.methods.compressed_differences import EF21 as EF21
 from fedconvex.methods.dane import DANE as DANE
 from fedconvex.methods.dane import FedDANE as FedDANE
 from fedconvex.methods.dane import FedLin as FedLin
@@ -32,6 +34,8 @@ from fedconvex.methods.server_optimizer import FedYogi as FedYogi
 METHODS: Mapping[str, type[Method]]
 __all__ = [
     "DANE",
+    "DIANA",
+    "EF21",
     "METHODS",
     "AdaptiveFedProx",
     "Cohort",

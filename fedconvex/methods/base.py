@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fedconvex.arithmetic.rationals import Array, Scalar
+from fedconvex.compressors import Compressor
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import Answers, LocalSolver
 from fedconvex.local_solvers.exact import Exact
@@ -87,7 +88,9 @@ class State:
 
 def only_in_runs(*_: Any) -> Any:
     """What a cohort has in runs alone."""
-    raise NotImplementedError("values, roots, signs, unequal work and a second local problem are only in runs")
+    raise NotImplementedError(
+        "values, roots, signs, unequal work, compression and a second local problem are only in runs"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,8 @@ class Cohort:
     where: Callable[[np.ndarray, Array, Array], Array] = only_in_runs
     # (K, d): the answers to another local problem, in methods with `personal` models alone
     solve: Callable[[Subproblem], Array] = only_in_runs
+    # (K, d): what the participants send of their rows, each with randomness of its own
+    compress: Callable[[Compressor, Array], Array] = only_in_runs
 
     def population_mean(self, stack: Array) -> Array:
         """(1/m) Σ_k stack_k over the participants, divided by the number m of all clients."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
+from fedconvex.compressors import Compressor
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import EVERYONE, Answers, LocalSolver, SmoothSolver
 from fedconvex.methods.base import Cohort, Method, State, only_in_runs
@@ -141,6 +142,7 @@ class Rounds:
             sign=self.arithmetic.sign,
             where=lambda mask, chosen, other: self.arithmetic.where(_rows(mask, here.members), chosen, other),
             solve=lambda further: _solved(solver, clients, further, here).points,
+            compress=_Compression(here, clients.num_clients, self.arithmetic) if clients.are_numbers else only_in_runs,
         )
         seen = state.of(places)
         subproblem = method.subproblem(seen, cohort)
@@ -402,6 +404,20 @@ def _solved(solver: LocalSolver, clients: Clients, subproblem: Subproblem, here:
     if clients.num_clients == 0:  # all participants are in other processes
         return Answers(subproblem.start, subproblem.start[:, :1])
     return solver.solve(clients, subproblem, here)
+
+
+@final
+class _Compression:
+    """What the participants of a round send, each by generators of its own for everything that it compresses."""
+
+    def __init__(self, here: Draw, num_clients: int, arithmetic: Arithmetic) -> None:
+        self._here, self._arithmetic, self._calls = here, arithmetic, 0
+        self._members = range(num_clients) if here.members is None else here.members.tolist()
+
+    def __call__(self, compressor: Compressor, rows: Array) -> Array:
+        place, self._calls = (self._here.round, self._calls), self._calls + 1
+        each = [stream(self._here.seed, Purpose.COMPRESSION, *place, k) for k in self._members]
+        return compressor.compress(rows, each, self._arithmetic)
 
 
 def _nothing() -> None:

@@ -14,6 +14,7 @@ from problem_makers import fractions
 from scipy.stats import chi2
 
 import fedconvex as fc
+from fedconvex.compressors import Contractive, Unbiased
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.methods import METHODS, Method, State
 from fedconvex.participation import Draw, Stragglers, Uniform
@@ -30,13 +31,16 @@ START = fractions([1, -2])
 
 
 def instance(name: str, value: Any = QUARTER) -> Method:
-    """The method with `value` for every number that has no default."""
+    """The method with `value` for every number that has no default; what compresses draws nothing."""
+    still: dict[str, Any] = {"DIANA": {"compressor": Unbiased(0)}, "EF21": {"compressor": Contractive(1)}}
     numbers = [f.name for f in fields(METHODS[name]) if f.metadata.get("number") and f.default is MISSING]
-    return METHODS[name](**dict.fromkeys(numbers, value))
+    return METHODS[name](**dict.fromkeys(numbers, value), **still.get(name, {}))
 
 
 REMEMBERING = [
+    "DIANA",
     "Ditto",
+    "EF21",
     "FedADMM",
     "FedDyn",
     "FedDynOneGD",

@@ -25,6 +25,7 @@ from typing import Any, final
 from flint import fmpq
 
 from fedconvex.arithmetic.linear_systems import Rows, applied, echelon, kernel, product, solution
+from fedconvex.compressors import Compressor
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method, State
@@ -49,6 +50,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     of_group,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
+from fedconvex.proofs_checks.worst_cases.questions.compression import Compression
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass, SmoothStronglyConvex
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
@@ -93,6 +95,7 @@ class Coordinates:
     others: tuple[Part, ...] = ()  # the deviations of other groups
     groups: Groups = EVERYONE
     period: int = 1  # rounds that are played
+    compressors: tuple[Compressor, ...] = ()  # of what clients send in a round
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -143,12 +146,14 @@ def coordinates(
     if functions.lowest == functions.highest:  # such functions' gradients are not free
         free = SmoothStronglyConvex(functions.highest, functions.highest + 1)
     board, groups = Board(clients, free, minimiser=False, composite=composite), groups_of(functions, solver, clients)
+    board.compression = Compression((0,) * len(groups.shares))
     starting, begun = vectors_of(own_start(method), groups), any_vectors(method, groups)
     state = state_of(method, begun, groups)
     afters = [vectors_of(after, groups) for _, after in outcomes(method, solver, board, state, period, draws)]
     evaluated = [e.point for e in board.evaluations] + [e.gradient for e in board.evaluations]
     evaluated += [u for r in board.residuals for u in (r.left, r.first)]
     evaluated += [point for point, _ in board.proximal]
+    evaluated += [u for _, u, _ in board.compression.errors]
     evaluated = [of_group(u, k) for u in evaluated for k in groups.numbers]
     vectors = {part: [name for name in begun if (part, name) in begun[name].parts] for part in (MEAN, *groups.parts)}
     unknown = _unknown(vectors, [*evaluated, *_terms(afters)])
@@ -167,7 +172,8 @@ def coordinates(
         A = [[[after[name].parts.get((part, other), ZERO) for other in mine] for name in mine] for after in afters]
         C = [[u.parts.get((part, name), ZERO) for name in mine] for u in evaluated]
         parts.append(_shortened(part, mine, spans[part], A, C, starts[part]))
-    return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups, period)
+    compressors = tuple(compressor for compressor, *_ in board.compression.errors)
+    return Coordinates(method, parts[0], parts[1], tuple(parts[2:]), groups, period, compressors)
 
 
 def _gradients_at_minimiser(part: str, groups: Groups, composite: bool) -> Iterator[list[Any]]:
@@ -332,7 +338,10 @@ def resting(
         for e in board.evaluations
         for k, size in zip(groups, gradients, strict=True)
     ]
-    equations += [(row(of_group(u, k)), ZERO) for r in board.residuals for u in (r.left, r.first) for k in groups]
+    nothing = [u for r in board.residuals for u in (r.left, r.first)]
+    if board.compression is not None:  # what is compressed is 0, whoever errs, and so is the error
+        nothing += [u for _, *both in board.compression.errors for u in both]
+    equations += [(row(of_group(u, k)), ZERO) for u in nothing for k in groups]
     for after in afters:  # whoever takes part, nothing moves
         moved = [u - Family({(part, name): ONE} if name in mine else {}) for name, u in after.items()]
         equations += [(row(v), ZERO) for u in moved for pattern, v in terms_of(u).items()]

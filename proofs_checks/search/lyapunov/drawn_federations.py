@@ -40,7 +40,7 @@ def slowest_when_drawn(
         step, at = step / 2, best.federation.first
         beside = [on(a, best.sign) for a in (at - step, at + step) if low < a < high]
         best = max(best, *beside, key=_squared)
-    if groups == 1 or low == high:
+    if groups == 1 or low == high or draws.clients == 1:
         return [best]
     other = _slowest_of_two_groups(found, solver, functions, draws, best.sign)
     return [best if other is None else max(best, other, key=_squared)]

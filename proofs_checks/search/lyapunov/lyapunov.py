@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fedconvex.compressors import Contractive
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
@@ -22,6 +23,7 @@ from fedconvex.proofs_checks.search.lyapunov.posed_round import PosedRound, pose
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, extremes, refined, slowest
 from fedconvex.proofs_checks.search.lyapunov.rate import TIGHT, Rate
 from fedconvex.proofs_checks.search.lyapunov.semidefinite import NO_MARGIN, lyapunov_function
+from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     FunctionClass,
@@ -65,6 +67,9 @@ def lyapunov(
     V(next state) <= upper · V(state) from every state that a run can reach; it is proved in rationals, for any number
     of clients. No Lyapunov function proves less than `lower`, the contraction on quadratics over many rounds.
 
+    Where clients compress what they send, V contracts in expectation for every compressor that keeps the promise of
+    `Unbiased(omega)`, each client's errors being independent of the others', or of `Contractive(delta)`.
+
     Args:
         method: its numbers are exact, a float being the dyadic rational that it is.
         clients: `SmoothStronglyConvex(mu, L)`; `SmoothConvex(L)`, `Quadratics(mu, L)` and `SimilarClients(mu, L,
@@ -104,11 +109,13 @@ def lyapunov(
 
     def posed(among: str = "all", **measured: Any) -> PosedRound:
         return pose_round(spec.method, solver, functions, count, among, composite=composite, period=period,
-                          draws=spec.draws, **measured)  # fmt: skip
+                          draws=spec.draws, compressing=spec.independent, **measured)  # fmt: skip
 
     first, found, attaining = posed("neighbours"), None, []
-    points = len(first.board.evaluations)
-    if points <= MOST_POINTS and not own and not first.board.residuals and spec.draws.everyone:
+    points, compressed = len(first.board.evaluations), bool(first.coordinates.compressors)
+    if period > 1 and compressed:
+        raise InvalidInput("period", period, "is not analysed where clients compress what they send", "leave it out")
+    if points <= MOST_POINTS and not (own or first.board.residuals or compressed) and spec.draws.everyone:
         attaining = extremes(first.coordinates, solver, clients)
         found = _exactly(first, attaining)
     if found is None:  # else none is slower, and nothing remains to be searched for
@@ -125,7 +132,8 @@ def lyapunov(
             gained = better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE))
             found = better if gained else found
     # Those beside similar clients may be less similar.
-    if spec.draws.everyone and not (_is_tight(found, slow) or isinstance(functions, SimilarClients | ClientGroups)):
+    like = isinstance(functions, SimilarClients | ClientGroups) or compressed
+    if spec.draws.everyone and not (_is_tight(found, slow) or like):
         slow = refined(first.coordinates, solver, slow, clients, num_clients)
     if isinstance(solver, UnequalSteps) and own is not None:
         solver = replace(solver, steps=own.steps)
@@ -161,12 +169,22 @@ def _slowest(
     own: UnequalSteps | None,
 ) -> list[Attained]:  # fmt: skip
     """The slowest federations of the class; `own`: the steps of every client, where unequal."""
-    inexact = isinstance(spec.solver, ToInexactness)
+    inexact = _is_signed(spec, found)
+    if found.compressors and spec.draws.everyone:  # any number of clients may be one or two
+        draws = [Draws(0, m) for m in ([spec.independent] if spec.independent else [1, 2])]
+        each = [slowest_when_drawn(found, spec.solver, clients, of, inexact) for of in draws]
+        return max(each, key=lambda these: these[0].squared)
     if not spec.draws.everyone:
         return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact)
     if isinstance(spec.clients, ClientGroups) and isinstance(spec.solver, UnequalSteps) and own is not None:
         return slowest_in_groups(spec.method, spec.solver, clients, spec.clients, own.steps, found.period)
     return slowest(found, spec.solver, clients, num_clients, inexact)
+
+
+def _is_signed(spec: Specification, found: Coordinates) -> bool:
+    """Whether answers, or what is sent of vectors, may be too large or too small by a part of what they should be."""
+    contractive = any(isinstance(compressor, Contractive) for compressor in found.compressors)
+    return contractive or isinstance(spec.solver, ToInexactness)
 
 
 def _steps_of(method: Method, local_solver: LocalSolver | None) -> UnequalSteps | None:
@@ -247,9 +265,9 @@ def attained_rate(
     """`lyapunov(…).lower`, before its last refinement: what some quadratics attain, in a fraction of the time."""
     spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     if not spec.draws.everyone:
-        inexact = isinstance(spec.solver, ToInexactness)
         found = coordinates(spec.method, spec.solver, clients, 2, draws=spec.draws)
-        return slowest_when_drawn(found, spec.solver, clients, spec.draws, inexact, groups=1)[0].squared
+        signed = _is_signed(spec, found)
+        return slowest_when_drawn(found, spec.solver, clients, spec.draws, signed, groups=1)[0].squared
     found = coordinates(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2))
     return _slowest(spec, found, clients, num_clients, _steps_of(method, local_solver))[0].squared
 
@@ -275,7 +293,9 @@ def _best(
 def _exactly(posed: PosedRound, attaining: list[Attained]) -> LyapunovFunction | None:
     """A Lyapunov function of just the rate that these federations attain."""
     # Of similar clients' objective more is unknown in a round than what `attained_vectors` gives.
-    if attaining[0].is_exact and not isinstance(posed.board.functions, SimilarClients):
+    if attaining[0].is_exact and not (
+        posed.coordinates.compressors or isinstance(posed.board.functions, SimilarClients)
+    ):
         vectors = vectors_in_groups if isinstance(posed.board.functions, ClientGroups) else attained_vectors
         zeros = [zero for one in attaining[:FEW_EIGENVECTORS] for zero in vectors(posed, one)]
         return _at(posed, attaining[0].squared, zeros)

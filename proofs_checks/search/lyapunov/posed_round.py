@@ -41,6 +41,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     square,
 )
 from fedconvex.proofs_checks.worst_cases.questions.board import Board, Evaluation
+from fedconvex.proofs_checks.worst_cases.questions.compression import Compression
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.noisy_gradients import NoisyBoard
 from fedconvex.proofs_checks.worst_cases.questions.similarity import similarity
@@ -141,7 +142,7 @@ def pose_round(
     method: Method, solver: LocalSolver, functions: FunctionClass, clients: int, among: str = "all",
     history: int = 0, composite: bool = False, period: int = 1, of: Coordinates | None = None,
     by_inequalities: bool = False, draws: Draws = EVERYONE, remembered: bool = False,
-    noise: Sequence[tuple[str, ...]] = (), pulled: bool = False, valued: bool = False,
+    noise: Sequence[tuple[str, ...]] = (), pulled: bool = False, valued: bool = False, compressing: int | None = None,
 ) -> PosedRound:  # fmt: skip
     """The round from any reachable state.
 
@@ -159,10 +160,14 @@ def pose_round(
     V pays for what disturbs a round, and is at least the squared error: for `noise` of every gradient, of which the
     mean squares of these parts are known; or where it is `pulled`, as clients' gradients at the minimiser differ.
 
+    `compressing`: how many clients there are, 0 for any number, where they may compress what they send.
+
     Raises InvalidInput; see `coordinates`.
     """
     found = of or coordinates(method, solver, functions, clients, composite, period, draws)
     board = Board(clients, functions, minimiser=pulled, composite=composite)
+    if compressing is not None:
+        board.compression = Compression((compressing,) * max(len(found.groups.shares), 1))
     if not pulled:  # the minimiser of the shifted functions, where gradients and values are 0
         board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(found.groups.numbers)))
     noisy, first = NoisyBoard(board), len(board.evaluations)
@@ -174,7 +179,8 @@ def pose_round(
     positive_by = _beside_minimiser(board, among) if noise and by_inequalities else None
     board.visited.clear()
     chances, states = zip(*outcomes(method, solver, noisy if noise else board, state, period, draws), strict=True)
-    measured = _Measured(names, before, [found.of(one) for one in states], chances)
+    promised = [] if board.compression is None else [*board.compression.inequalities]
+    measured = _Measured(names, before, [found.of(one) for one in states], chances, board.compression)
     values: list[tuple[Form, Form]] = []
     if remembered:
         values = _remembered(recalled, board, measured, states, draws)
@@ -194,7 +200,7 @@ def pose_round(
     squares = {(a, b): (inner(before[a], before[b]), measured.product(a, b)) for a, b in pairs_of(before)}
     squares |= {((VALUE, j), (VALUE, j)): both for j, both in enumerate(values)}
     board.minimiser = True  # the first evaluation is compared with all others
-    relations = all_inequalities(board, among)
+    relations = (*all_inequalities(board, among), *promised)
     posed = PosedRound(found, board, names, squares, relations, before, measured.after[0], positive_by)
     if not (noise or pulled):
         return posed
@@ -209,8 +215,11 @@ def pose_round(
 
 
 def all_inequalities(board: Board, among: str = "all") -> tuple[tuple[str, Form], ...]:
-    """Those of the clients' class, of their similarity, and of a composite objective's ψ."""
-    return (*board.inequalities(among), *similarity(board), *board.monotone)
+    """Those of the clients' class, of their similarity, and of a composite objective's ψ, in expectation."""
+    found = (*board.inequalities(among), *similarity(board), *board.monotone)
+    if board.compression is None:
+        return found
+    return tuple((name, board.compression.expected(form)) for name, form in found)
 
 
 @final
@@ -222,6 +231,7 @@ class _Measured:
     before: dict[Place, Family]
     after: list[dict[Place, Any]]
     chances: Sequence[Any]
+    compression: Compression | None = None
 
     def add(self, name: str, part: str, before: Family, after: Iterable[Any]) -> None:
         """One more vector."""
@@ -234,8 +244,9 @@ class _Measured:
         self.names[VALUE, number] = name
 
     def expected(self, forms: Iterable[Form]) -> Form:
-        """The expectation over the outcomes."""
-        return combination(*zip(self.chances, forms, strict=True))
+        """The expectation over the outcomes, and over the errors of what was compressed."""
+        found = combination(*zip(self.chances, forms, strict=True))
+        return found if self.compression is None else self.compression.expected(found)
 
     def product(self, a: Place, b: Place) -> Form:
         """The expected product after the round; of random vectors, in this part."""
@@ -315,6 +326,7 @@ def _recalled(
     Only of the clients' own memories, which do not depend on who else takes part.
     """
     tried = Board(board.clients, board.functions, minimiser=False)
+    tried.compression = None if board.compression is None else Compression(board.compression.clients)
     afters = [vectors_of(after) for _, after in outcomes(found.method, solver, tried, state, found.period, draws)]
     return [
         (name, size, board.record(board.vectors(f"x of {name}"), vectors_of(state)[name] / size))

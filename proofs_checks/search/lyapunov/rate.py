@@ -6,6 +6,7 @@ from typing import Any, final
 
 from fedconvex.arithmetic.rationals import float_at_least
 from fedconvex.local_solvers.base import LocalSolver
+from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.memory import require
 from fedconvex.methods.base import Method
 from fedconvex.problems.quadratics import Quadratic
@@ -70,7 +71,11 @@ class Rate:
     @property
     def says(self) -> str:
         """What is known, in words."""
-        left = f", where answers leave {self.slowest.sign:+}·γ times the first gradient" if self.slowest.sign else ""
+        sign, left = self.slowest.sign, ""
+        if sign and isinstance(self.solver, ToInexactness):
+            left = f", where answers leave {sign:+}·γ times the first gradient"
+        elif sign:
+            left = f", where compressors make (1 {'+' if sign > 0 else '−'} √(1 − δ))·v of v"
         at = f"{self.slowest.federation}{left}"
         if self.lower > 1:
             return f"diverges: on {at} errors grow by {float(self.lower)} {self._each}, squared"

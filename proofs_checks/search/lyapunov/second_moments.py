@@ -7,13 +7,16 @@ clients' gradients at the minimiser, where they do not cancel.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations_with_replacement
+from math import isqrt
 from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
 from fedconvex.arithmetic.linear_systems import Rows, invariant
-from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.compressors import Compressor, Contractive
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import QuadraticAnswers
@@ -34,8 +37,10 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     of_group,
     shared,
 )
+from fedconvex.proofs_checks.worst_cases.questions.compression import Compression
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
+DIGITS = 10**12  # of a square root
 NOISE, PULL = "noise", "heterogeneity"  # what disturbs the round
 Groups = Sequence[tuple[Any, int]]  # every group's curvature, and how many clients it has
 Pair = tuple[Key, Key]
@@ -94,6 +99,7 @@ def second_moments(
     """The products of a round; `rest`: what memories are at the minimiser, in units of the clients' gradients there."""
     each = [(to_fmpq(curvature), count) for curvature, count in groups if count]
     board: Any = _Groups(sign, each, disturbed)
+    errors = board.compression
     start = own_start(method)
     first, memories = vectors_of(start), [*map(name_of_memory, start.memory)]
     begun: dict[str, Any] = {name: shared(name) for name in first}
@@ -125,7 +131,7 @@ def second_moments(
             if part != MEAN:  # the mean square minus the square of the mean
                 whole = zip(chances, means[a][0], means[b][0], strict=True)
                 found += [(-chance, inner(x, y)) for chance, x, y in whole]
-            products[(part, a), (part, b)] = combination(*found).products
+            products[(part, a), (part, b)] = errors.attained(combination(*found)).products
             of_means = [u[0] * v[0], u[1] * v[1], (u[0] + u[1]) * (v[0] + v[1])]
             of_groups = [u[1] * v[1] if place == other else ZERO for other in range(1, len(parts))]
             starts.append([*(of_means if part == MEAN else [ZERO] * 3), *of_groups])
@@ -141,6 +147,19 @@ class _Groups(QuadraticAnswers):
     disturbed: str
     sizes: dict[Pair, Any] = field(default_factory=dict)
     count: int = 0
+
+    def __post_init__(self) -> None:
+        self.compression = Compression(tuple(n for _, n in self.groups))
+
+    def compressed(self, compressor: Compressor, vectors: Any) -> Any:
+        """What clients send whose compressors attain what they promise: of contractive ones a multiple, by `sign`."""
+        if isinstance(compressor, Contractive):
+            left = 1 - to_fraction(compressor.delta)  # whose root, or a number just below it, is the error's size
+            size = Fraction(isqrt(left.numerator * left.denominator * DIGITS**2), left.denominator * DIGITS)
+            return vectors * (1 + self.sign * size)
+        name = f"e{len(self.compression.errors) + 1} of C"
+        new = self.mixture([self.vector(name, k) for k in range(len(self.groups))])
+        return self.compression.compressed(compressor, vectors, new)
 
     @property
     def is_noisy(self) -> bool:

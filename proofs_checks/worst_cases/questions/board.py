@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fmpq
+from fedconvex.compressors import Compressor
 from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Subproblem
 from fedconvex.proofs_checks.symbolic.random_vectors import require_no_draw
@@ -29,6 +30,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     square,
     value,
 )
+from fedconvex.proofs_checks.worst_cases.questions.compression import Compression
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import (
     ClientGroups,
     Differentiable,
@@ -93,6 +95,7 @@ class Board:
     composite: bool = False  # whether the server takes proximal steps of a convex ψ, whose subgradient at 0 is 0
     proximal: list[tuple[Family, Family]] = field(default_factory=list)  # their points, and the subgradients there
     visited: list[Evaluation] = field(default_factory=list)  # in the order of visits, also where nothing was new
+    compression: Compression | None = None  # of the vectors that clients send, where it is analysed
 
     def __post_init__(self) -> None:
         if self.minimiser:
@@ -113,6 +116,13 @@ class Board:
 
     def vectors(self, name: str) -> Vectors:
         """A new unknown vector for every client."""
+        made: Vectors = self._noted(self._vectors(name))
+        return made
+
+    def _noted(self, made: Any) -> Any:
+        return made if self.compression is None else self.compression.note(made)
+
+    def _vectors(self, name: str) -> Vectors:
         if type(self.functions) is not ClientGroups:
             return family(name + self.label, self.clients)
         return Mixture(
@@ -244,9 +254,17 @@ class Board:
         self.residuals.append(Residual(left, first, gamma))
         return self.minimise(subproblem, left)
 
+    def compressed(self, compressor: Compressor, vectors: Any) -> Any:
+        """What the clients send of these vectors. Raises InvalidInput where compression is not analysed."""
+        if self.compression is None:
+            raise InvalidInput("method", compressor, "compresses what clients send, which is not analysed here",
+                               "use `lyapunov`, for the rate in expectation")  # fmt: skip
+        error = self._vectors(f"e{len(self.compression.errors) + 1} of C")
+        return self.compression.compressed(compressor, vectors, error)
+
     def prox(self, point: Family, stepsize: Any) -> Family:
         """prox_{stepsize·ψ}(point): the point minus stepsize times a subgradient of ψ there."""
-        subgradient = Family({(MEAN, f"q{len(self.proximal) + 1}{self.label}"): ONE})
+        subgradient = self._noted(Family({(MEAN, f"q{len(self.proximal) + 1}{self.label}"): ONE}))
         found: Family = point - subgradient * stepsize
         self.proximal.append((found, subgradient))
         return found

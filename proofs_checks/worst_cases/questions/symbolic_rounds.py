@@ -265,7 +265,8 @@ def _cohort(board: Any, points: Any, draws: Draws, communicates: bool) -> Cohort
     kind = Cohort if draws.fixed_size else _RandomCohort
     return kind(
         points=points,
-        population=draws.clients or 1,  # for any number of clients, `total` is divided by it already
+        # of everyone, and for any number of clients, `total` is divided by it already
+        population=1 if draws.everyone else draws.clients or 1,
         everyone=draws.everyone,
         communicates=communicates,
         average=average,
@@ -274,6 +275,7 @@ def _cohort(board: Any, points: Any, draws: Draws, communicates: bool) -> Cohort
         full_gradient=lambda: mean(board.gradient(points)),
         objective=_unknown_objective,
         total=summed,
+        compress=getattr(board, "compressed", _unknown_compression),
     )
 
 
@@ -317,7 +319,7 @@ def drawn_round(
         average=average, gradients=lambda: some.gradient(points),
         sampled_gradient=lambda: average(some.gradient(points)),
         full_gradient=lambda: mean(board.gradient(points)), objective=_unknown_objective,
-        total=lambda stack: weighted(stack, [ONE] * len(members)),
+        total=lambda stack: weighted(stack, [ONE] * len(members)), compress=_unknown_compression,
     )  # fmt: skip
     # The method sees the memory of the drawn clients only; the others keep theirs.
     seen = replace(state, memory={name: rows(u, members) for name, u in state.memory.items()})
@@ -345,6 +347,11 @@ def replaced(stack: Vectors, members: Sequence[int], new: Vectors, clients: int)
 def _drawn_twice() -> Any:
     raise InvalidInput("participation", "drawn clients", "are drawn a second time in the round, for a gradient",
                        "use full participation, or few clients and rounds, whose draws are enumerated")  # fmt: skip
+
+
+def _unknown_compression(*_: Any) -> Any:
+    raise InvalidInput("method", "compressed vectors", "are errors of every round, which are not analysed here",
+                       "use `lyapunov`, for the rate in expectation")  # fmt: skip
 
 
 def _unknown_objective() -> Any:

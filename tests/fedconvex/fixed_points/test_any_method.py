@@ -42,7 +42,8 @@ PACKAGE = {
     "Scaffnew": fc.Scaffnew(stepsize=S), "Ditto": fc.Ditto(stepsize=S, local_steps=2, regularization=1),
     "pFedMe": fc.PFedMe(regularization=2, stepsize=S, local_steps=3),
 }  # fmt: skip
-NOT_ANALYSED = {"FedAvg", "FedSGD", "AdaptiveFedProx", *(name for name in METHODS if METHODS[name].takes_square_roots)}
+NOT_ANALYSED = {"FedAvg", "FedSGD", "AdaptiveFedProx", "DIANA", "EF21"}
+NOT_ANALYSED |= {name for name in METHODS if METHODS[name].takes_square_roots}
 for name in sorted(METHODS.keys() - {type(method).__name__ for method in PACKAGE.values()} - NOT_ANALYSED):
     PACKAGE[name] = METHODS[name](**{f.name: S for f in fields(METHODS[name]) if f.default is MISSING})  # type: ignore[arg-type]
 

@@ -50,7 +50,7 @@ class TestCurvatureIsRequired:
             with pytest.raises(InvalidInput):
                 rounds_of(fc.FedProx(mu=1.999), self.SADDLE, "float", solver)
 
-    @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("FedNova", "Scaffold")])
+    @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("FedNova", "Scaffold", "DIANA", "EF21")])
     def test_methods_without_a_pull_need_it_of_the_clients(self, name) -> None:
         wide = fc.LeastSquares([[[1, 2]], [[2, 1]]], [[1], [1]])
         pulled = instance(name).proximal_weight != 0

@@ -35,7 +35,7 @@ SOLVERS: dict[str, LocalSolver] = {
     "SGD": fc.SGD(epochs=2, batch_size=2, stepsize=SMALL, decay=Fraction(1, 2)),
 }
 RATIONAL = [name for name in METHODS if not METHODS[name].takes_square_roots]
-DIVIDE_BY_PATHS, HAVE_PATHS = {"FedNova", "Scaffold"}, {"GradientDescent", "SGD"}
+DIVIDE_BY_PATHS, HAVE_PATHS = {"FedNova", "Scaffold", "DIANA", "EF21"}, {"GradientDescent", "SGD"}
 SCHEMES = [Full(), Uniform(2)]
 EVERY_PAIR = [pytest.mark.parametrize("kind", PROBLEMS), pytest.mark.parametrize("name", METHODS)]
 

@@ -216,7 +216,7 @@ class TestControlErrors:
     @pytest.mark.parametrize("name", METHODS)
     def test_methods_without_control_variates_have_none(self, name) -> None:
         found = fc.simulate(instance(name, 0.0625), LEAST, 2, measure="control_error").recorded["control_error"]
-        expected = name in ("FedDyn", "FedDynOneGD", "Scaffnew", "Scaffold")
+        expected = name in ("DIANA", "EF21", "FedDyn", "FedDynOneGD", "Scaffnew", "Scaffold")
         assert np.isfinite(found).tolist() == [expected] * 2
 
     def test_nor_problems_without_a_minimiser(self) -> None:

@@ -59,6 +59,8 @@ METHOD_ATTACKS = {
     "Ditto": method("Ditto", "second local problem", parameters={"stepsize": a, "regularization": a}),
     "pFedMe": method("PFedMe", "second local problem",
         parameters={"stepsize": a, "regularization": a, "local_steps": number(2)}),
+    **{name: Attack("leave out .*compr", changed(drawing(""), method=name, method_parameters={"stepsize": a}), SELF)
+       for name in ("DIANA", "EF21")},
     "FedAvgM with a momentum that may be 1": method("FedAvgM", "does not follow|must be less than 1",
         parameters={"stepsize": a, "momentum": P}),
     "FedDANE with a second draw": method("FedDANE", "second draw"),

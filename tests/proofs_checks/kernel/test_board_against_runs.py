@@ -205,7 +205,7 @@ def test_a_second_draw_is_not_the_first(monkeypatch) -> None:
 
 def test_every_method_is_compared_or_refused() -> None:
     compared = {name.rstrip("12") for name in (*PARTLY, *ONLY_EVERYONE)}
-    in_attacks = {"AdaptiveFedProx", "FedAvg", "FedAdagrad", "FedAdam", "FedYogi", "Ditto", "PFedMe"}
+    in_attacks = {"AdaptiveFedProx", "FedAvg", "FedAdagrad", "FedAdam", "FedYogi", "Ditto", "PFedMe", "DIANA", "EF21"}
     assert set(METHODS) - compared == in_attacks
 
 
