@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -43,12 +43,17 @@ class Compressor(ReadableParameters, ABC):
         """What the entries that are sent are multiplied by."""
         return Fraction(1)
 
-    def compress(self, rows: Array, generators: Sequence[np.random.Generator], arithmetic: Arithmetic) -> Array:
-        """C of every row of a (K, d) array, in any arithmetic."""
+    # How many numbers are sent for an entry: two where its place is chosen by the client, not drawn by a common seed.
+    numbers_an_entry: ClassVar[int] = 1
+
+    def compress(
+        self, rows: Array, generators: Sequence[np.random.Generator], arithmetic: Arithmetic
+    ) -> tuple[Array, int]:
+        """C of every row of a (K, d) array, in any arithmetic, and how many numbers are sent."""
         dim = rows.shape[1]
         self.promise(dim)
-        values = arithmetic.array([0, self.factor(dim)])
-        return rows * values[self.kept(rows, generators, arithmetic).astype(np.int64)]
+        values, kept = arithmetic.array([0, self.factor(dim)]), self.kept(rows, generators, arithmetic)
+        return rows * values[kept.astype(np.int64)], self.numbers_an_entry * int(kept.sum())
 
 
 @final
@@ -146,6 +151,8 @@ class TopK(_Some):
     Args:
         k: from 1 to d.
     """
+
+    numbers_an_entry: ClassVar[int] = 2
 
     def promise(self, dim: int) -> Contractive:
         return Contractive(self.share(dim))

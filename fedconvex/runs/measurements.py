@@ -154,7 +154,8 @@ class RoundMeasurements:
 
         * participants: the clients whose answers the server averages.
         * bytes_down, bytes_up: what the server sends and receives, 8 bytes a number (on torch, its dtype's size); 0 in
-          local rounds. A dropped straggler received the model, so it counts downwards.
+          local rounds. A dropped straggler received the model, so it counts downwards. Where clients compress, what
+          they send is counted: of the largest entries their places, too.
         * inexactness: the largest γ_k = ‖∇φ_k(θ_k)‖/‖∇φ_k(start_k)‖ (FedProx, Definition 2); where the start already
           solves the local problem, a ratio of rounding errors, or inf. client_inexactness: every client's γ_k.
         * drift: √(average ‖θ_k − w‖²).
@@ -171,10 +172,17 @@ class RoundMeasurements:
         gradients = 0
         if method.gradients_from != "nobody" and _size(asked, m) > 0:
             gradients = _size(gradient_draw, m) if gradient_draw is not None else m
+        up = vector * method.vectors_up * answering
+        if played is not None and played.compressed is not None:
+            numbers, share = np.array([float(played.compressed)]), self.rounds.share
+            up = (
+                self.rounds.arithmetic.bytes_per_number
+                * (numbers if share is None else share.total_numbers(numbers))[0]
+            )
         found: dict[str, Any] = {
             "participants": float(answering),
             "bytes_down": float(vector * (method.vectors_down * _size(asked, m) + gradients)),
-            "bytes_up": float(vector * (method.vectors_up * answering + gradients)),
+            "bytes_up": float(up + vector * gradients),
         }
         for name in self.columns:
             found[name] = np.nan

@@ -43,6 +43,7 @@ class RoundResult:
     communicated: bool
     prox_stepsize: Callable[[], Scalar]  # of the server's proximal step for composite objectives
     undo: Callable[[], None]  # restores the memory of the state before the round, where it was overwritten in place
+    compressed: int | None  # the numbers that the participants here send, where they compress
 
 
 class Share(ABC):
@@ -127,6 +128,7 @@ class Rounds:
         clients, average = self._taking_part(places), self._average(draw)
         points = clients.rows(state.server)
         population = self.problem.num_clients
+        compression = _Compression(here, clients.num_clients, self.arithmetic)
         cohort = Cohort(
             points=points,
             population=population,
@@ -142,7 +144,7 @@ class Rounds:
             sign=self.arithmetic.sign,
             where=lambda mask, chosen, other: self.arithmetic.where(_rows(mask, here.members), chosen, other),
             solve=lambda further: _solved(solver, clients, further, here).points,
-            compress=_Compression(here, clients.num_clients, self.arithmetic) if clients.are_numbers else only_in_runs,
+            compress=compression if clients.are_numbers else only_in_runs,
         )
         seen = state.of(places)
         subproblem = method.subproblem(seen, cohort)
@@ -173,6 +175,7 @@ class Rounds:
             cohort.communicates,
             prox_stepsize,
             undo,
+            sum(compression.sent) if compression.sent else None,
         )
 
     def tangent(self, state: State) -> Callable[[State], State]:
@@ -411,13 +414,15 @@ class _Compression:
     """What the participants of a round send, each by generators of its own for everything that it compresses."""
 
     def __init__(self, here: Draw, num_clients: int, arithmetic: Arithmetic) -> None:
-        self._here, self._arithmetic, self._calls = here, arithmetic, 0
+        self._here, self._arithmetic = here, arithmetic
         self._members = range(num_clients) if here.members is None else here.members.tolist()
+        self.sent: list[int] = []  # how many numbers, each time
 
     def __call__(self, compressor: Compressor, rows: Array) -> Array:
-        place, self._calls = (self._here.round, self._calls), self._calls + 1
-        each = [stream(self._here.seed, Purpose.COMPRESSION, *place, k) for k in self._members]
-        return compressor.compress(rows, each, self._arithmetic)
+        place = self._here.seed, Purpose.COMPRESSION, self._here.round, len(self.sent)
+        found, numbers = compressor.compress(rows, [stream(*place, k) for k in self._members], self._arithmetic)
+        self.sent.append(numbers)
+        return found
 
 
 def _nothing() -> None:

@@ -52,7 +52,7 @@ def outcomes(compressor: Any, dim: int) -> list[tuple[F, Any]]:
 
 def compressed(compressor: Compressor, v: Any, generator: Any = None) -> Any:
     exact = arithmetic.get("exact")
-    return exact.publish(compressor.compress(exact.array([v]), [generator], exact))[0]
+    return exact.publish(compressor.compress(exact.array([v]), [generator], exact)[0])[0]
 
 
 @given(st.lists(rationals(-3, 3), min_size=4, max_size=4))
@@ -74,7 +74,7 @@ def test_the_largest_entries_contract(entries: Any, k: int) -> None:
     sent = compressed(TopK(k), v)
     assert sorted(map(abs, v[sent == 0]), reverse=True) <= [min(map(abs, sent[sent != 0]), default=F(0))] * 5
     assert ((sent - v) ** 2).sum() <= (1 - F(k, 5)) * (v * v).sum()
-    assert list(TopK(k).compress(np.array([v], dtype=float), [None], arithmetic.get("float"))[0]) == list(
+    assert list(TopK(k).compress(np.array([v], dtype=float), [None], arithmetic.get("float"))[0][0]) == list(
         map(float, sent)
     )
 
@@ -117,6 +117,16 @@ def test_rounds_are_those_of_the_papers(sends: tuple[bool, ...]) -> None:
             w = w - s * (h.mean(0) if biased else before + sum(m) / 2)
             assert list(rounds.arithmetic.publish(state.server)) == list(w)
             assert list(rounds.arithmetic.publish(state.shared["h"])) == list(h.mean(0))
+
+
+@pytest.mark.parametrize(
+    ("compressor", "numbers"), [(RandK(1), 1), (RandK(2), 2), (TopK(1), 2), (Unbiased(0), 2), (Contractive(1), 2)]
+)
+def test_what_is_sent_is_counted(compressor: Any, numbers: int) -> None:
+    kind = fc.DIANA if isinstance(compressor.promise(2), Unbiased) else fc.EF21
+    run = fc.simulate(kind(stepsize=0.01, compressor=compressor), PROBLEM, 4, participation=Uniform(2))
+    assert run.recorded["bytes_up"].tolist() == [8 * 2 * numbers] * 4
+    assert run.recorded["bytes_down"].tolist() == [8 * 2 * 2] * 4
 
 
 @pytest.mark.beyond_core  # many rounds

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import fedconvex as fc
+from fedconvex.compressors import Contractive, Unbiased
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Bernoulli, Uniform, Weighted
 from fedconvex.proofs_checks import (
@@ -30,6 +31,8 @@ def drawn_method(rng: Random) -> Any:
         fc.Scaffnew(stepsize=s, probability=F(rng.randint(1, 6), 6)), fc.FedDyn(alpha=number), fc.FedPD(eta=s),
         fc.FedDynOneGD(alpha=number), fc.FedAvgM(stepsize=s, momentum=s, nesterov=rng.random() < 0.5),
         fc.FedSplit(stepsize=s), fc.DANE(mu=number), fc.FedProx(mu=number), fc.FedLin(stepsize=s, local_steps=e),
+        fc.DIANA(stepsize=s, compressor=Unbiased(F(rng.randint(0, 8), 2)), memory_stepsize=F(1, rng.randint(1, 5))),
+        fc.EF21(stepsize=s, compressor=Contractive(F(rng.randint(1, 8), 8))),
     ])  # fmt: skip
 
 
