@@ -94,6 +94,10 @@ def verify(
             metavar="rocq", show_default=False, help="Check the theorems of Rocq with coqc; alone or with --rocq."
         ),
     ] = None,
+    changed: Annotated[
+        bool,
+        typer.Option("--changed", help="With --kernel rocq: check only theorems that are not recorded as checked."),
+    ] = False,
     sentences: Annotated[
         bool, typer.Option("--sentences", help="Check what the papers assert in running text; alone or with papers.")
     ] = False,
@@ -103,7 +107,7 @@ def verify(
         from fedconvex.commands.verify_sentences import print_sentences
 
         options = [step, json_file, html, latex, certificates, seconds, tries, rocq, kernel]
-        if record or any(option is not None for option in options):
+        if record or changed or any(option is not None for option in options):
             raise InvalidInput("--sentences", True, "stands alone", "name papers only")
         print_sentences(names or [])
         return
@@ -130,6 +134,8 @@ def verify(
             verify_files(named, seconds, tries or TRIES, record)
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
+    if changed and kernel is None:
+        raise InvalidInput("--changed", True, "is about what Rocq checks", "give --kernel rocq as well")
     _require_proofs(names or [])
     if rocq is not None or kernel is not None:
         from fedconvex.commands.verify_rocq import write_and_check
@@ -140,7 +146,7 @@ def verify(
             raise InvalidInput("--rocq", rocq or "rocq", "stands alone", "leave the other options out")
         if record and kernel is None:
             raise InvalidInput("--record", True, "records what Rocq accepts", "give --kernel rocq as well")
-        write_and_check(rocq, results.chosen(names or []), kernel is not None, record)
+        write_and_check(rocq, results.chosen(names or []), kernel is not None, record, changed)
         return
     if record:
         if step is not None:

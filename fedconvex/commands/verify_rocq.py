@@ -15,10 +15,16 @@ if TYPE_CHECKING:
     from fedconvex.statements.statement import Statement
 
 
-def write_and_check(folder: Path | None, statements: "list[Statement]", compiled: bool, recorded: bool = False) -> None:
+def write_and_check(
+    folder: Path | None,
+    statements: "list[Statement]",
+    compiled: bool,
+    recorded: bool = False,
+    changed: bool = False,
+) -> None:
     """Writes the theorems, and lets Rocq check them where that is wanted. Exit status 1 where it refuses one.
 
-    recorded: the accepted ones are recorded as such.
+    recorded: the accepted ones are recorded as such; changed: only those are checked whose texts are not recorded.
     """
     from fedconvex.proofs_checks.rocq.compiling import find_rocq
     from fedconvex.proofs_checks.rocq.files import require_empty
@@ -27,17 +33,17 @@ def write_and_check(folder: Path | None, statements: "list[Statement]", compiled
         require_empty(folder)
     rocq = find_rocq() if compiled else None  # before any work
     if folder is not None:
-        refused = _write(folder, statements, rocq, recorded)
+        refused = _write(folder, statements, rocq, recorded, changed)
     else:
         with TemporaryDirectory(prefix="fedconvex-rocq-") as place:
-            refused = _write(Path(place), statements, rocq, recorded)
+            refused = _write(Path(place), statements, rocq, recorded, changed)
     if folder is not None:
         say(f"saved {one_line(str(folder))}")
     if refused:
         raise typer.Exit(1)
 
 
-def _write(folder: Path, statements: "list[Statement]", rocq: "Rocq | None", recorded: bool) -> int:
+def _write(folder: Path, statements: "list[Statement]", rocq: "Rocq | None", recorded: bool, changed: bool) -> int:
     """The number of theorems that Rocq refuses, and of axioms that are none of its own."""
     from fedconvex.proofs_checks.reporting.cache import folder as cache_folder
     from fedconvex.proofs_checks.rocq.compiling import check_folder
@@ -51,6 +57,11 @@ def _write(folder: Path, statements: "list[Statement]", rocq: "Rocq | None", rec
     say(f"{len(written)} of {len(found)} statements exported as theorems of Rocq")
     if rocq is None:
         return 0
+    if changed:
+        from fedconvex.proofs_checks.rocq.recording import unrecorded
+
+        every, written = written, unrecorded(rocq.version, written)
+        say(f"{len(every) - len(written)} of them were checked by Rocq {rocq.version} before, as recorded")
     accepted = []
     for place, (one, checked) in enumerate(
         zip(written, check_folder(rocq, folder, written, kept=cache_folder() / "rocq"), strict=True), 1

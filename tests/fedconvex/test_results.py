@@ -105,7 +105,7 @@ MAKERS: dict[str, Any] = {
     "run of many clients with huge numbers": lambda: fc.simulate(fc.FedProx(mu=Fraction(1, 10**60)), MANY, 30),
     "fixed point of many clients": lambda: fc.fixed_point(fc.FedGD(stepsize=1e-3, local_steps=2), MANY),
     "ground truth of many clients": lambda: fc.ground_truth(MANY),
-    "recommendation for many clients": lambda: fc.recommend(MANY, check=False),
+    "recommendation for many clients": lambda: fc.recommend(MANY, check=False, among=["fedgd", "fedprox"]),
     "design": lambda: design(fc.FedSGD, SmoothStronglyConvex(mu=Fraction(10**60 + 1, 10**60), L=4)),
     "report": wrong_fedsgd,
     "deep run": deep_run,

@@ -92,14 +92,12 @@ def attained_on_a_grid(kappa, steps, between=33):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kappa", "gap"), [(6, 1e-3), (12, 2e-3)])
-def test_no_stepsize_and_number_of_steps_of_a_grid_is_better(kappa, gap):
-    """At κ = 12 what is proved at the best parameters is 1.0004 times what is attained: between the two regimes."""
-    found = design(fc.Scaffold, SmoothStronglyConvex(1, kappa))
-    best = min(attained_on_a_grid(kappa, e) for e in range(1, 13))
-    assert found.rate.upper <= best * (1 + gap)
+def test_no_stepsize_and_number_of_steps_of_a_grid_is_better():
+    found = design(fc.Scaffold, SmoothStronglyConvex(1, 6))
+    best = min(attained_on_a_grid(6, e) for e in range(1, 13))
+    assert found.rate.upper <= best * (1 + 1e-3)
     # and the comparison can fail: one local step is not as good
-    assert attained_on_a_grid(kappa, 1) > best * 1.1
+    assert attained_on_a_grid(6, 1) > best * 1.1
 
 
 @pytest.mark.slow
