@@ -62,10 +62,12 @@ def setup_of(method: Any, local_solver: Any) -> Setup:
     """The setup with rational parameters, after checking that a round's result depends on nothing but its batches."""
     if not isinstance(method, Method):
         raise InvalidInput("method", method, "is not a method", "give for example fedconvex.Scaffold(stepsize=0.1)")
-    if method.skip != 0:
-        problem = "communicates at random, so that there is no exact trajectory to compare with"
+    if method.skip != 0 or method.compresses:
+        what = "communicates" if method.skip != 0 else "compresses"
+        problem = f"{what} at random, so that there is no exact trajectory to compare with"
+        cure = "check it with communication in all rounds (skip 0, probability 1)"
         raise InvalidInput(
-            "method", method, problem, "check it with communication in all rounds (skip 0, probability 1)"
+            "method", method, problem, cure if method.skip != 0 else "check one that sends whole vectors"
         )
     if not (local_solver is None or isinstance(local_solver, LocalSolver)):
         raise InvalidInput("local_solver", local_solver, "is not a local solver", "give for example fedconvex.Exact()")

@@ -500,7 +500,7 @@ class Formulas:
 
     def _compressed(self, sent: Vectors, number: int) -> Vectors:
         if self.compressed is None:
-            raise NotAffine("compresses what clients send; `lyapunov` analyses that, for the rate in expectation")
+            raise NotAffine("compresses what clients send")
         self.compressed.append(sent)
         return sent + self._clients(Rank.GRADIENT, f"error {number}")
 

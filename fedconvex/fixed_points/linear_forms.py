@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import total_ordering
 from itertools import count
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import flint
 import numpy as np
@@ -151,7 +151,6 @@ class AffineClients(Clients):
     dim: int
     own: QuadraticClients | None = None
     numbers: Iterator[int] = field(default_factory=count)  # of the unknowns
-    are_numbers: ClassVar[bool] = False
 
     def gradients(self, X: Array) -> Array:
         return self._unknown() if self.own is None else self._applied(self.own.H, self.rows(X)) - self.own.c
@@ -222,6 +221,8 @@ def require_alike(before: State, after: State) -> None:
 
 def kinds_of_rounds(method: Method) -> list[tuple[Any, Draw]]:
     """The rounds of all clients with their probabilities: with communication, and local ones if there are such."""
+    if method.compresses:
+        raise NotAffine("compresses what clients send, at random")
     local = method.skip
     return [(1 - local, Draw(communicates=True))] + [(local, Draw(communicates=False))] * bool(local != 0)
 

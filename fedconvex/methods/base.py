@@ -118,7 +118,7 @@ class Cohort:
     where: Callable[[np.ndarray, Array, Array], Array] = only_in_runs
     # (K, d): the answers to another local problem, in methods with `personal` models alone
     solve: Callable[[Subproblem], Array] = only_in_runs
-    # (K, d): what the participants send of their rows, each with randomness of its own
+    # (K, d): what the participants send of their rows, each with randomness of its own; in methods with `compresses`
     compress: Callable[[Compressor, Array], Array] = only_in_runs
 
     def population_mean(self, stack: Array) -> Array:
@@ -153,6 +153,8 @@ class Method(ReadableParameters, ABC):
     vectors_up: ClassVar[int] = 1
     # Whether `update` takes square roots (`Cohort.square_root`): then it runs in floats and balls, not in rationals.
     takes_square_roots: ClassVar[bool] = False
+    # Whether what clients send is compressed (`Cohort.compress`), so that rounds are random.
+    compresses: ClassVar[bool] = False
     # Whether the proximal term's weight changes during a run: the local solver is asked in every round whether it fits.
     adapts_proximal_weight: ClassVar[bool] = False
     # The name in `State.memory` of the clients' personal models, if the method has such: they are its client models.

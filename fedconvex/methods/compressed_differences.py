@@ -32,6 +32,7 @@ class CompressedDifferences(Method):
     compressor: Compressor
 
     plain: ClassVar[bool] = True
+    compresses: ClassVar[bool] = True
     no_prox: ClassVar[str] = "its server step is written for smooth objectives"
     control_variate: ClassVar[str | None] = "h"
 

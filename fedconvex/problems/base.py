@@ -66,7 +66,6 @@ class Clients(ABC):
     num_clients: int
     dim: int
     curvatures: "Curvatures"  # of every F_k
-    are_numbers: ClassVar[bool] = True  # what they answer; else one draw of a random round would pass for all of them
 
     @abstractmethod
     def values(self, X: Array) -> Array:

@@ -144,7 +144,7 @@ class Rounds:
             sign=self.arithmetic.sign,
             where=lambda mask, chosen, other: self.arithmetic.where(_rows(mask, here.members), chosen, other),
             solve=lambda further: _solved(solver, clients, further, here).points,
-            compress=compression if clients.are_numbers else only_in_runs,
+            compress=compression if method.compresses else self._undeclared,
         )
         seen = state.of(places)
         subproblem = method.subproblem(seen, cohort)
@@ -256,6 +256,10 @@ class Rounds:
     def needs_everyone(self) -> bool:
         """Whether every client must take part in every round."""
         return self.method.needs_everyone or (self.regularizer is not None and self.method.prox_needs_everyone)
+
+    def _undeclared(self, *_: Any) -> Any:
+        raise InvalidInput("method", self.method, "compresses what clients send, and does not declare it",
+                           "set `compresses: ClassVar[bool] = True` in the class")  # fmt: skip
 
     def _communicates(self, draw: Draw) -> bool:
         if draw.communicates is not None:

@@ -62,7 +62,8 @@ def assert_contracts(
     _require(method, problem)
     low, high = _bounds(factor)
     solver = method.local_solver if local_solver is None else local_solver
-    if not isinstance(solver, SmoothSolver) or method.skip != 0 or is_scheduled(method) or is_scheduled(solver):
+    random = method.skip != 0 or method.compresses
+    if not isinstance(solver, SmoothSolver) or random or is_scheduled(method) or is_scheduled(solver):
         problem_text = "has rounds that are random, or change: they are no map that could contract"
         raise InvalidInput("method", method, problem_text, "give a method with exact or gradient steps as local work")
     if not isinstance(problem, QuadraticProblem):

@@ -14,6 +14,7 @@ from rational_draws import rationals
 import fedconvex as fc
 from fedconvex import arithmetic
 from fedconvex.compressors import Compressor, Contractive, RandK, TopK, Unbiased
+from fedconvex.conformance import check
 from fedconvex.errors import InvalidInput
 from fedconvex.participation import Draw, Uniform
 from fedconvex.runs.rounds import rounds_of
@@ -96,6 +97,12 @@ class Chosen(Compressor):
         return np.broadcast_to(np.array(self.sends)[: len(rows), None], rows.shape)
 
 
+class Undeclared(fc.EF21):
+    """A method that compresses, and does not say so."""
+
+    compresses = False
+
+
 @pytest.mark.parametrize("sends", list(product([True, False], repeat=2)))
 def test_rounds_are_those_of_the_papers(sends: tuple[bool, ...]) -> None:
     """Two of three clients take part: of DIANA and, with what need not be unbiased, of EF21's formulas."""
@@ -165,9 +172,11 @@ def test_runs_converge_where_heterogeneous_clients_compress() -> None:
         (lambda: fc.DIANA(stepsize=1, memory_stepsize=0, compressor=RandK(1)), "memory_stepsize"),
         (lambda: fc.EF21(stepsize=1, compressor=0.1), "compressor = 0.1.*RandK"),
         (lambda: fc.simulate(fc.EF21(stepsize=1, compressor=TopK(1)), PROBLEM, 1, arithmetic="ball"), "arithmetic"),
+        (lambda: fc.simulate(Undeclared(stepsize=1), PROBLEM, 1), "declare"),
+        (lambda: check(fc.EF21(stepsize=1), init=None, round=None, server_model=None), "at random"),
         # one draw of a round must not pass for all of them
-        (lambda: fc.fixed_point(fc.EF21(stepsize=F(1, 9), compressor=Contractive(F(1, 2))), PROBLEM), "compression"),
-        (lambda: fc.fixed_point(fc.EF21(stepsize=F(1, 9), compressor=TopK(1)), PROBLEM, "exact"), "compression"),
+        (lambda: fc.fixed_point(fc.EF21(stepsize=F(1, 9), compressor=Contractive(F(1, 2))), PROBLEM), "at random"),
+        (lambda: fc.fixed_point(fc.EF21(stepsize=F(1, 9), compressor=TopK(1)), PROBLEM, "exact"), "at random"),
     ],
 )
 def test_what_cannot_be_is_refused(call: Any, words: str) -> None:
