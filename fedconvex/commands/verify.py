@@ -94,7 +94,7 @@ def verify(
             metavar="rocq", show_default=False, help="Check the theorems of Rocq with coqc; alone or with --rocq."
         ),
     ] = None,
-    changed: Annotated[
+    unrecorded: Annotated[
         bool,
         typer.Option("--changed", help="With --kernel rocq: check only theorems that are not recorded as checked."),
     ] = False,
@@ -107,7 +107,7 @@ def verify(
         from fedconvex.commands.verify_sentences import print_sentences
 
         options = [step, json_file, html, latex, certificates, seconds, tries, rocq, kernel]
-        if record or changed or any(option is not None for option in options):
+        if record or unrecorded or any(option is not None for option in options):
             raise InvalidInput("--sentences", True, "stands alone", "name papers only")
         print_sentences(names or [])
         return
@@ -134,7 +134,7 @@ def verify(
             verify_files(named, seconds, tries or TRIES, record)
         return
     # All input is checked before the first proof runs: proofs of a paper take seconds.
-    if changed and kernel is None:
+    if unrecorded and kernel is None:
         raise InvalidInput("--changed", True, "is about what Rocq checks", "give --kernel rocq as well")
     _require_proofs(names or [])
     if rocq is not None or kernel is not None:
@@ -146,7 +146,7 @@ def verify(
             raise InvalidInput("--rocq", rocq or "rocq", "stands alone", "leave the other options out")
         if record and kernel is None:
             raise InvalidInput("--record", True, "records what Rocq accepts", "give --kernel rocq as well")
-        write_and_check(rocq, results.chosen(names or []), kernel is not None, record, changed)
+        write_and_check(rocq, results.chosen(names or []), kernel is not None, record, unrecorded)
         return
     if record:
         if step is not None:

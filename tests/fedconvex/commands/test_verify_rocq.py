@@ -51,7 +51,7 @@ def test_only_what_the_record_does_not_have_is_checked(monkeypatch: pytest.Monke
     monkeypatch.setattr(recording, "accepted", lambda: {**accepted(), "library": "another"})
     assert unrecorded(version, chosen) == chosen
     with pytest.raises(InvalidInput, match="give --kernel rocq as well"):
-        verify(["feddyn.lemma1"], changed=True)
+        verify(["feddyn.lemma1"], unrecorded=True)
 
 
 def test_what_rocq_accepts_is_recorded_only_where_it_checks(tmp_path: Path) -> None:
