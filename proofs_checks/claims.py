@@ -1,7 +1,7 @@
 """Proofs of claims: their registry, and the theorems that the kernel makes of them.
 
 A paper's module decorates a function per statement with `@proof_of(statement)`. The function gets the claim and returns
-the proof as data; `theorem_of` lets the kernel replay it.
+the proof as data; `theorem_of` lets the kernel replay it. `proved_by_sum` registers a proof of one line.
 """
 
 from collections.abc import Callable
@@ -9,12 +9,16 @@ from weakref import WeakKeyDictionary
 
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.content import of_terms
+from fedconvex.claims.terms import Vector
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.kernel import Library, Refused, Theorem
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Proved
+from fedconvex.proofs_checks.library import Parts, concluding
 from fedconvex.statements.statement import Statement, is_run_again
 from fedconvex.theory import statement as statement_of
 
+NOTHING = Parts()
+Invariants = tuple[tuple[str, Vector], ...]
 Builder = Callable[[Claim], Derivation]
 _BUILDERS: WeakKeyDictionary[Statement, Builder] = WeakKeyDictionary()  # a name could be that of another statement
 LIBRARY = Library(lambda identifier: _entry(statement_of(identifier)))  # replays once what several proofs cite
@@ -32,6 +36,11 @@ def proof_of(statement: Statement) -> Callable[[Builder], Builder]:
         return builder
 
     return register
+
+
+def proved_by_sum(statement: Statement, parts: Parts = NOTHING, invariants: Invariants = ()) -> None:
+    """Registers a proof of one line: the claim is the sum of these parts, or both of its sides are the same."""
+    proof_of(statement)(lambda claim: Derivation((concluding(claim, parts),), invariants))
 
 
 def builder_of(statement: Statement) -> Builder | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, gradient, infimum, mean, minimiser, number, parameter, server, square, value
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
     During,
@@ -117,10 +117,8 @@ def decrease() -> Parts:
     return by(Upper(server(1), w)) + L / 2 * noise
 
 
-@proof_of(gower.one_round_nonconvex)
-def one_round_nonconvex(claim: Claim) -> Derivation:
-    """The descent lemma for f from x, where x⁺ is x − s∇f(x) in expectation."""
-    return Derivation((concluding(claim, decrease()),))
+# The descent lemma for f from x, where x⁺ is x − s∇f(x) in expectation.
+proved_by_sum(gower.one_round_nonconvex, decrease())
 
 
 @proof_of(gower.nonconvex_rate)

@@ -25,7 +25,7 @@ from fedconvex.claims.terms import (
     square,
     value,
 )
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     STEP,
     AlongSteps,
@@ -103,10 +103,8 @@ def one_local_step(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, moved(u, mu)),))
 
 
-@proof_of(khaled.PAPER.find("onelocalstepconvex"))
-def one_local_step_convex(claim: Claim) -> Derivation:
-    """The same with μ = 0."""
-    return Derivation((concluding(claim, moved(u)),))
+# The same with μ = 0.
+proved_by_sum(khaled.PAPER.find("onelocalstepconvex"), moved(u))
 
 
 @proof_of(khaled.PAPER.find("drift"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import gradient, infimum, local_step, mean, parameter, server, square, value
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Derivation, During, Hypothesis, Infimum, Telescope, Upper
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, lipschitz, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
@@ -29,16 +29,11 @@ def descent() -> Parts:
     return parts + s / 4 * (lipschitz(first, w, L) + jensen(change))
 
 
-@proof_of(koloskova.one_round)
-def one_round(claim: Claim) -> Derivation:
-    """mean‖∇F_k(x)‖² is ‖∇f(x)‖² and the variance."""
-    return Derivation((concluding(claim, descent() + s * SMALL * by(Hypothesis("variance"))),))
+# mean‖∇F_k(x)‖² is ‖∇f(x)‖² and the variance.
+proved_by_sum(koloskova.one_round, descent() + s * SMALL * by(Hypothesis("variance")))
 
-
-@proof_of(koloskova.dissimilar_round)
-def dissimilar_round(claim: Claim) -> Derivation:
-    """mean‖∇F_k(x)‖² ≤ B²‖∇f(x)‖²."""
-    return Derivation((concluding(claim, descent() + s * SMALL * by(Hypothesis("dissimilarity"))),))
+# mean‖∇F_k(x)‖² ≤ B²‖∇f(x)‖².
+proved_by_sum(koloskova.dissimilar_round, descent() + s * SMALL * by(Hypothesis("dissimilarity")))
 
 
 @proof_of(koloskova.rate)

@@ -18,7 +18,7 @@ from fedconvex.claims.terms import (
     server,
     square,
 )
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     ClientInfima,
     Derivation,
@@ -46,16 +46,11 @@ def drift(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, s**2 * squared(mean(local_gradients))),))
 
 
-@proof_of(li_fedavg.unbiased)
-def unbiased(claim: Claim) -> Derivation:
-    """The draw's probabilities are those of the mean."""
-    return Derivation((concluding(claim, Parts()),))
+# The draw's probabilities are those of the mean.
+proved_by_sum(li_fedavg.unbiased)
 
-
-@proof_of(li_fedavg.noise_iid)
-def noise_iid(claim: Claim) -> Derivation:
-    """Independent draws' variances add up."""
-    return Derivation((concluding(claim, Parts()),))
+# Independent draws' variances add up.
+proved_by_sum(li_fedavg.noise_iid)
 
 
 @proof_of(li_fedavg.noise_uniform)
@@ -65,16 +60,11 @@ def noise_uniform(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, scale),))
 
 
-@proof_of(li_fedavg.noise_of_drift)
-def noise_of_drift(claim: Claim) -> Derivation:
-    """1/K times the drift."""
-    return Derivation((concluding(claim, s**2 / K * squared(mean(local_gradients))),))
+# 1/K times the drift.
+proved_by_sum(li_fedavg.noise_of_drift, s**2 / K * squared(mean(local_gradients)))
 
-
-@proof_of(li_fedavg.noise_of_one_step)
-def noise_of_one_step(claim: Claim) -> Derivation:
-    """The variance of the gradients, which their bound is one of."""
-    return Derivation((concluding(claim, s**2 / K * by(Hypothesis("variance"))),))
+# The variance of the gradients, which their bound is one of.
+proved_by_sum(li_fedavg.noise_of_one_step, s**2 / K * by(Hypothesis("variance")))
 
 
 @proof_of(li_fedavg.gamma_at_most)
@@ -84,10 +74,8 @@ def gamma_at_most(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, parts),))
 
 
-@proof_of(li_fedavg.gamma_at_least)
-def gamma_at_least(claim: Claim) -> Derivation:
-    """The descent lemma at x*."""
-    return Derivation((concluding(claim, by(Upper(x - gradient(x) / L, x))),))
+# The descent lemma at x*.
+proved_by_sum(li_fedavg.gamma_at_least, by(Upper(x - gradient(x) / L, x)))
 
 
 def below(at: Vector) -> Parts:
@@ -110,10 +98,8 @@ def drawn(variance: Number) -> Parts:
     return parts + s**2 * (variance * below(w) + (1 - variance) * of_mean)
 
 
-@proof_of(li_fedavg.variance_at_minimiser)
-def variance_at_minimiser(claim: Claim) -> Derivation:
-    """A gradient step of each client from x*."""
-    return Derivation((concluding(claim, below(x)),))
+# A gradient step of each client from x*.
+proved_by_sum(li_fedavg.variance_at_minimiser, below(x))
 
 
 @proof_of(li_fedavg.one_step_gamma)
@@ -133,10 +119,8 @@ def one_step_gamma(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, parts),))
 
 
-@proof_of(li_fedavg.drawn_iid)
-def drawn_iid(claim: Claim) -> Derivation:
-    """The clients' gradients at w, in the mean and each."""
-    return Derivation((concluding(claim, drawn(1 / K)),))
+# The clients' gradients at w, in the mean and each.
+proved_by_sum(li_fedavg.drawn_iid, drawn(1 / K))
 
 
 @proof_of(li_fedavg.drawn_iid_rate)

@@ -10,9 +10,9 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, gradient, minimiser, parameter
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, Lower
-from fedconvex.proofs_checks.library import Parts, by, concluding, squared
+from fedconvex.proofs_checks.library import by, concluding, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
@@ -21,11 +21,8 @@ from fedconvex.theory import scaffnew
 s, p, mu, L = map(parameter, ("stepsize", "probability", "mu", "L"))
 u, x = scaffnew.MODELS, minimiser
 
-
-@proof_of(scaffnew.one_step)
-def one_step(claim: Claim) -> Derivation:
-    """An equation of inner products, as mean c_k = 0."""
-    return Derivation((concluding(claim, Parts()),))
+# An equation of inner products, as mean c_k = 0.
+proved_by_sum(scaffnew.one_step)
 
 
 @proof_of(scaffnew.acceleration)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, minimiser, number, parameter, server, square, value
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.exact_rates.draws import SPREAD, WRITTEN, as_written, in_one_line
 from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Telescope, Upper
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, rooted, squared
@@ -48,10 +48,8 @@ def price(spread: Any) -> Any:
     return s**2 * (apart + 2 * spread * LEAST) / (2 * MOST - spread * apart) / LEAST**2
 
 
-@proof_of(exact_rates.fedprox_round)
-def everyone(claim: Claim) -> Derivation:
-    """Without a draw, σ = 0."""
-    return Derivation((concluding(claim, one_round(number(0))),))
+# Without a draw, σ = 0.
+proved_by_sum(exact_rates.fedprox_round, one_round(number(0)))
 
 
 @proof_of(exact_rates.fedprox_drawn_round)

@@ -12,7 +12,7 @@ from fedconvex.claims.terms import (
     parameter,
     shared,
 )
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
     Lower,
@@ -36,14 +36,9 @@ def one_line(claim: Claim, parts: Parts) -> Derivation:
     return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
-@proof_of(feddyn.lemma3)
-def average_moves_little(claim: Claim) -> Derivation:
-    return one_line(claim, (1 - SCALE) * squared(answers - mean(answers)))
+proved_by_sum(feddyn.lemma3, (1 - SCALE) * squared(answers - mean(answers)), INVARIANTS)
 
-
-@proof_of(feddyn.lemma9)
-def average_is_closer(claim: Claim) -> Derivation:
-    return one_line(claim, (1 - SCALE) * squared(answers - mean(answers)))
+proved_by_sum(feddyn.lemma9, (1 - SCALE) * squared(answers - mean(answers)), INVARIANTS)
 
 
 @proof_of(feddyn.lemma7)

@@ -2,7 +2,7 @@
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, last_answers, mean, memory, parameter
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Idle, Proved, Upper
 from fedconvex.proofs_checks.library import Parts, by, concluding, jensen, lipschitz, split, squared, sum_of
 from fedconvex.theory import feddyn
@@ -35,10 +35,8 @@ def devices_move_little(claim: Claim) -> Derivation:
     return one_line(claim, 1 / alpha**2 * (four + 4 * (jensen(old_change) + away)))
 
 
-@proof_of(feddyn.lemma12)
-def models_stay_near(claim: Claim) -> Derivation:
-    """The devices' functions do not enter."""
-    return Derivation((concluding(claim, split(last_answers(1) - HERE, -moved, WEIGHT)),))
+# The devices' functions do not enter.
+proved_by_sum(feddyn.lemma12, split(last_answers(1) - HERE, -moved, WEIGHT))
 
 
 @proof_of(feddyn.equation14)
@@ -54,15 +52,10 @@ def _added() -> Parts:
     return sum((scale * by(Proved(lemma)) for scale, lemma in lemmas), start=by(Proved("feddyn.equation14")))
 
 
-@proof_of(feddyn.lemma10assummed)
-def potential_decreases_by_more(claim: Claim) -> Derivation:
-    return one_line(claim, _added())
+proved_by_sum(feddyn.lemma10assummed, _added(), INVARIANTS)
 
-
-@proof_of(feddyn.lemma10)
-def potential_decreases(claim: Claim) -> Derivation:
-    """The printed κ₀ has −16L²Pm in its numerator, where the sum has +16L²Pm."""
-    return one_line(claim, _added() + 16 * L**2 * P * m / (alpha * CONSTANTS.z) * squared(slope))
+# The printed κ₀ has −16L²Pm in its numerator, where the sum has +16L²Pm.
+proved_by_sum(feddyn.lemma10, _added() + 16 * L**2 * P * m / (alpha * CONSTANTS.z) * squared(slope), INVARIANTS)
 
 
 @proof_of(feddyn.lemma11sharper)
@@ -76,10 +69,8 @@ def devices_move_less(claim: Claim) -> Derivation:
     return one_line(claim, parts + lipschitz(MODELS, HERE, L) + (alpha - L) / L * lipschitz(answers, HERE, L))
 
 
-@proof_of(feddyn.lemma12sharper)
-def models_stay_nearer(claim: Claim) -> Derivation:
-    """γ^t is the mean of the devices that take part; only for the others Young's inequality is needed."""
-    return Derivation((concluding(claim, WEIGHT * by(Idle(MODELS - HERE + moved / WEIGHT))),))
+# γ^t is the mean of the devices that take part; only for the others Young's inequality is needed.
+proved_by_sum(feddyn.lemma12sharper, WEIGHT * by(Idle(MODELS - HERE + moved / WEIGHT)))
 
 
 @proof_of(feddyn.lemma10sharper)

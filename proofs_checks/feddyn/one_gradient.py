@@ -2,8 +2,8 @@
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, memory, minimiser, number, parameter, server, shared
-from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Lower, Proved, Upper
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Lower, Proved, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -36,21 +36,13 @@ def one_line(claim: Claim, parts: Parts) -> Derivation:
     return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
-@proof_of(feddyn.equation15)
-@proof_of(feddyn.equation16)
-@proof_of(feddyn.lemma13)
-def vectors_agree(claim: Claim) -> Derivation:
-    return Derivation((Combine(claim.left, claim.right, relation="="),), INVARIANTS)
+proved_by_sum(feddyn.equation15, invariants=INVARIANTS)
+proved_by_sum(feddyn.equation16, invariants=INVARIANTS)
+proved_by_sum(feddyn.lemma13, invariants=INVARIANTS)
 
+proved_by_sum(feddyn.lemma17, jensen(memory("gradient", 1) - best), INVARIANTS)
 
-@proof_of(feddyn.lemma17)
-def state_is_small(claim: Claim) -> Derivation:
-    return one_line(claim, jensen(memory("gradient", 1) - best))
-
-
-@proof_of(feddyn.lemma18)
-def server_is_near(claim: Claim) -> Derivation:
-    return one_line(claim, 1 / alpha**2 * jensen(memory("gradient", 1) - best))
+proved_by_sum(feddyn.lemma18, 1 / alpha**2 * jensen(memory("gradient", 1) - best), INVARIANTS)
 
 
 @proof_of(feddyn.lemma14)
@@ -91,9 +83,7 @@ def changes(time: int) -> Parts:
     return lipschitz(server(time), average(time), L) + RATIO * (sum_of(mean(errors), mean(there)) + 2 * jensen(errors))
 
 
-@proof_of(feddyn.lemma21)
-def gradients_agree(claim: Claim) -> Derivation:
-    return one_line(claim, changes(1))
+proved_by_sum(feddyn.lemma21, changes(1), INVARIANTS)
 
 
 @proof_of(feddyn.lemma19)

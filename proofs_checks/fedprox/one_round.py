@@ -24,8 +24,8 @@ from fedconvex.claims.terms import (
     server,
     solutions,
 )
-from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Earlier, Hypothesis, Line, Lower, Upper
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Earlier, Hypothesis, Line, Lower, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
@@ -161,9 +161,7 @@ def residuals_are_small(claim: Claim) -> Derivation:
     return Derivation(ROUND.residuals)
 
 
-@proof_of(fedprox.equation4)
-def mean_of_answers(claim: Claim) -> Derivation:
-    return Derivation((Combine(claim.left, claim.right, relation="="),))
+proved_by_sum(fedprox.equation4)
 
 
 @proof_of(fedprox.equation5)

@@ -2,9 +2,9 @@
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, number
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.fedprox.one_round import B, K, gamma, mu
-from fedconvex.proofs_checks.kernel.proofs import Cases, Combine, Derivation, Nonnegative
+from fedconvex.proofs_checks.kernel.proofs import Cases, Derivation, Nonnegative
 from fedconvex.proofs_checks.library import by, concluding
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import vectors
@@ -20,6 +20,4 @@ def both_margins_are_needed(claim: Claim) -> Derivation:
     return Derivation(cases=Cases(gamma * B, share, *(Derivation((concluding(claim, p),)) for p in (above, below))))
 
 
-@proof_of(fedprox.PAPER.find("remark5sharper"))
-def scaled_decrease(claim: Claim) -> Derivation:
-    return Derivation((Combine(claim.left, claim.right, relation="="),))
+proved_by_sum(fedprox.PAPER.find("remark5sharper"))

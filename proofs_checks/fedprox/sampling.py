@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, expected, gradient, mean, norm, server, square
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.fedprox.one_round import ROUND, B, K, L, here, moves, slope, steepness
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
@@ -54,14 +54,9 @@ def expected_value_at_server(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, parts),))
 
 
-@proof_of(fedprox.equation11)
-def sampling_costs_little(claim: Claim) -> Derivation:
-    return Derivation((concluding(claim, farther),))
+proved_by_sum(fedprox.equation11, farther)
 
-
-@proof_of(fedprox.equation12)
-def mean_length_below_root_mean_square(claim: Claim) -> Derivation:
-    return Derivation((concluding(claim, by(MeanLength(deviation))),))
+proved_by_sum(fedprox.equation12, by(MeanLength(deviation)))
 
 
 @proof_of(fedprox.equation14)

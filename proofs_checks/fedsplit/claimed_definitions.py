@@ -2,20 +2,17 @@
 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import number, parameter
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Lower
-from fedconvex.proofs_checks.library import Parts, by, concluding
+from fedconvex.proofs_checks.library import by, concluding
 from fedconvex.theory import fedsplit
 from fedconvex.theory.fedsplit.vectors import BLOCKS, OTHER_BLOCKS
 
-
-@proof_of(fedsplit.equation3)
-@proof_of(fedsplit.equation11)
-@proof_of(fedsplit.equation12)
-@proof_of(fedsplit.equation17corrected)
-def at_once(claim: Claim) -> Derivation:
-    """Both sides are the same on the board."""
-    return Derivation((concluding(claim, Parts()),))
+# Both sides are the same on the board.
+proved_by_sum(fedsplit.equation3)
+proved_by_sum(fedsplit.equation11)
+proved_by_sum(fedsplit.equation12)
+proved_by_sum(fedsplit.equation17corrected)
 
 
 @proof_of(fedsplit.equation19corrected)
