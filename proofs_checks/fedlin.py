@@ -22,19 +22,18 @@ from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     Between,
     Derivation,
-    During,
     Hypothesis,
     Infimum,
     Iterate,
     Line,
     Lower,
     Proved,
-    Telescope,
     Upper,
     facts,
 )
 from fedconvex.proofs_checks.library import (
     Parts,
+    added_up,
     by,
     cited,
     concluding,
@@ -135,11 +134,8 @@ def nonconvex_rate(claim: Claim) -> Derivation:
     """The first of the two steps in each round decreases f by s(1 − sL/2)‖∇f(x)‖², the second does not increase it."""
     gain, first = s * (1 - s * L / 2), stepped(w)
     once = by(Upper(first, w)) + by(Upper(stepped(first), first)) + gain * squared(slope(first))
-    gained = gain * square(slope(w))
-    rounds = Telescope(value(w) - infimum, gained, facts=once.facts, squares=once.squares, name="all rounds")
-    start = by(During("start", by(Hypothesis("initial gap")).facts))
-    end = by(During("end", by(Infimum(w)).facts))
-    return Derivation((rounds, concluding(claim, 1 / (gain * T) * (cited("all rounds") + start + end))))
+    start, end = by(Hypothesis("initial gap")), by(Infimum(w))
+    return added_up(claim, once, value(w) - infimum, gain * square(slope(w)), 1 / (gain * T), start=start, end=end)
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

@@ -13,10 +13,9 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Infimum,
     Lower,
     Nonnegative,
-    Telescope,
     Upper,
 )
-from fedconvex.proofs_checks.library import by, cited, concluding, squared
+from fedconvex.proofs_checks.library import added_up, by, squared
 from fedconvex.theory import ghadimi_lan
 
 w, after, x = server(0), server(1), minimiser
@@ -34,12 +33,13 @@ def mean_squared_gradient(claim: Claim) -> Derivation:
     """E f(x⁺) ≤ f(x) − s(1 − sL/2)‖∇f(x)‖² + s²Lσ²/(2K), and 1/(1 − sL/2) ≤ 2."""
     decrease, error = s * (1 - s * L / 2), s**2 * L * sigma2 / (2 * K)
     step = by(Upper(after, w)) + s**2 * L / (2 * K) * VARIANCE
-    rounds = Telescope(value(w) - infimum, decrease * square(slope), error=error, facts=step.facts, name="all steps")
-    gaps = by(During("start", by(Hypothesis("initial gap")).facts)) + by(During("end", by(Infimum(w)).facts))
     share = 1 / (N * decrease)
     given_away = (delta + N * error) * share * by(Nonnegative(1 - s * L))  # 2/(Ns) less the share
     given_away += 2 * delta / N * by(Nonnegative(LONG)) + L * noise / N * SHORT + L * s * DRAWN
-    return Derivation((rounds, concluding(claim, share * (cited("all steps") + gaps) + given_away)))
+    return added_up(
+        claim, step, value(w) - infimum, decrease * square(slope), share, error=error, rest=given_away,
+        start=by(Hypothesis("initial gap")), end=by(Infimum(w)), name="all steps",
+    )  # fmt: skip
 
 
 @proof_of(ghadimi_lan.corollary2_2convex)
@@ -48,12 +48,11 @@ def mean_gap(claim: Claim) -> Derivation:
     closest = x + slope / L
     cocoercive = by(Upper(closest, x)) + by(Lower(closest, w))
     step = 2 * s * cocoercive + s * (1 / L - s) * squared(slope) + s**2 / K * VARIANCE
-    rounds = Telescope(
-        square(w - x), 2 * s * (value(w) - value(x)), error=s**2 * sigma2 / K, facts=step.facts, squares=step.squares,
-        name="all steps",
-    )  # fmt: skip
-    end, start = (by(During(when, (), squared(w - x).squares)) for when in ("end", "start"))
+    gain, start = 2 * s * (value(w) - value(x)), by(During("start", (), squared(w - x).squares))
     share = 1 / (2 * s * N)
     given_away = (LONG + 1 / (2 * s)) / N * start + noise / N * (SHORT + by(Nonnegative(s * noise / 2)))
     given_away += s / 2 * DRAWN
-    return Derivation((rounds, concluding(claim, share * (cited("all steps") + end) + given_away)))
+    return added_up(
+        claim, step, square(w - x), gain, share, end=squared(w - x), rest=given_away, error=s**2 * sigma2 / K,
+        name="all steps",
+    )  # fmt: skip

@@ -11,17 +11,15 @@ from fedconvex.claims.terms import Number, gradient, infimum, mean, minimiser, n
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
-    During,
     Hypothesis,
     Infimum,
     Iterate,
     Lower,
     Proved,
-    Telescope,
     Upper,
     facts,
 )
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, jensen, squared
+from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, interpolation, jensen, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
@@ -70,9 +68,7 @@ def convex_rate(claim: Claim, c: Number, more: Parts) -> Derivation:
     parts, gain = descent(c)
     parts += (gain - s) * gap() + more
     kept = s * (value(w) - value(x)) - 2 * s**2 * c * square(gradient(x))
-    rounds = Telescope(square(w - x), kept, facts=parts.facts, squares=parts.squares, name="all rounds")
-    end = by(During("end", (), squared(w - x).squares))
-    return Derivation((rounds, concluding(claim, 1 / (s * T) * (cited("all rounds") + end))))
+    return added_up(claim, parts, square(w - x), kept, 1 / (s * T), end=squared(w - x))
 
 
 @proof_of(gower.one_round_iid)
@@ -127,11 +123,8 @@ def nonconvex_rate(claim: Claim) -> Derivation:
     of_f = square(mean(slope))
     once = decrease() + s * (1 - s * L) / 2 * squared(mean(slope))
     error = s**2 * L / 2 * UNIFORM * parameter("sigma2")
-    rounds = Telescope(value(w) - infimum, s / 2 * of_f, error=error, facts=once.facts, squares=once.squares,
-                       name="all rounds")  # fmt: skip
-    start = by(During("start", by(Hypothesis("initial gap")).facts))
-    end = by(During("end", by(Infimum(w)).facts))
-    return Derivation((rounds, concluding(claim, 2 / (s * T) * (cited("all rounds") + start + end))))
+    start, end = by(Hypothesis("initial gap")), by(Infimum(w))
+    return added_up(claim, once, value(w) - infimum, s / 2 * of_f, 2 / (s * T), start=start, end=end, error=error)
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

@@ -31,18 +31,17 @@ from fedconvex.proofs_checks.kernel.proofs import (
     AlongSteps,
     Between,
     Derivation,
-    During,
     Earlier,
     Iterate,
     Line,
     Lower,
     Proved,
-    Telescope,
     Upper,
     facts,
 )
 from fedconvex.proofs_checks.library import (
     Parts,
+    added_up,
     by,
     cauchy_schwarz,
     cited,
@@ -195,10 +194,9 @@ def two_steps_convex(claim: Claim) -> Derivation:
 @proof_of(khaled.convex_rate)
 def convex_rate(claim: Claim) -> Derivation:
     """The decreases of ‖x − x*‖² in all rounds, added up."""
-    gain, once = 9 * s / 8, facts((1, Proved("khaled.twolocalstepsconvexoneround")))
-    rounds = Telescope(square(w - x), gain * GAP - 3 * s**3 * L * SIGMA, facts=once, name="all rounds")
-    end = by(During("end", (), squared(w - x).squares))
-    return Derivation((rounds, concluding(claim, 1 / (gain * T) * (cited("all rounds") + end))))
+    gain, once = 9 * s / 8, by(Proved("khaled.twolocalstepsconvexoneround"))
+    gained = gain * GAP - 3 * s**3 * L * SIGMA
+    return added_up(claim, once, square(w - x), gained, 1 / (gain * T), end=squared(w - x))
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

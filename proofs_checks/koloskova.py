@@ -9,8 +9,8 @@ from typing import Any
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import gradient, infimum, local_step, mean, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
-from fedconvex.proofs_checks.kernel.proofs import Derivation, During, Hypothesis, Infimum, Telescope, Upper
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, lipschitz, squared
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Hypothesis, Infimum, Upper
+from fedconvex.proofs_checks.library import Parts, added_up, by, jensen, lipschitz, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
@@ -40,13 +40,10 @@ proved_by_sum(koloskova.dissimilar_round, descent() + s * SMALL * by(Hypothesis(
 def rate(claim: Claim) -> Derivation:
     """The decreases of all rounds add up to at most the initial suboptimality."""
     parts, slope = descent() + s * SMALL * by(Hypothesis("variance")), square(mean(gradient(w)))
-    rounds = Telescope(
-        value(w) - infimum, s * (1 - SMALL) * slope, error=s * SMALL * sigma2, facts=parts.facts, squares=parts.squares,
-        name="all rounds",
-    )  # fmt: skip
-    start, end = (by(During(when, by(fact).facts)) for when, fact in (("start", Hypothesis("initial gap")),
-                                                                      ("end", Infimum(w))))  # fmt: skip
-    return Derivation((rounds, concluding(claim, 1 / (s * (1 - SMALL) * T) * (cited("all rounds") + start + end))))
+    gain, start, end = s * (1 - SMALL), by(Hypothesis("initial gap")), by(Infimum(w))
+    return added_up(
+        claim, parts, value(w) - infimum, gain * slope, 1 / (gain * T), start=start, end=end, error=s * SMALL * sigma2
+    )
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

@@ -32,7 +32,7 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Telescope,
     Upper,
 )
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, rooted, squared
+from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, rooted, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
@@ -107,9 +107,10 @@ def convex_gap(claim: Claim) -> Derivation:
 def gradients(claim: Claim) -> Derivation:
     """The decreases of all steps add up to at most Δ."""
     decrease, T = s * (1 - s * L / 2), parameter("T")
-    rounds = Telescope(value(w) - infimum, decrease * square(slope), facts=by(Upper(after, w)).facts, name="all steps")
-    gaps = by(During("start", by(Hypothesis("initial gap")).facts)) + by(During("end", by(Infimum(w)).facts))
-    return Derivation((rounds, concluding(claim, 1 / (decrease * T) * (cited("all steps") + gaps))))
+    return added_up(
+        claim, by(Upper(after, w)), value(w) - infimum, decrease * square(slope), 1 / (decrease * T),
+        start=by(Hypothesis("initial gap")), end=by(Infimum(w)), name="all steps",
+    )  # fmt: skip
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

@@ -5,8 +5,8 @@ from typing import Any
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import minimiser, norm, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, During, Lower, Telescope
-from fedconvex.proofs_checks.library import by, cited, concluding, rooted, squared
+from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, Lower
+from fedconvex.proofs_checks.library import added_up, by, rooted, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
@@ -31,9 +31,7 @@ def convex_gap(claim: Claim) -> Derivation:
     before, gap = parameter(ROUND), value(w) - value(x)
     potential = 2 * s * before * gap + square(w - x)
     step = 2 * s * before * by(Lower(w, after)) + 2 * s * by(Lower(x, after)) + (1 + 2 * before) * squared(after - w)
-    rounds = Telescope(potential, number(0), facts=step.facts, squares=step.squares, name="all steps")
-    end = by(During("end", (), squared(w - x).squares))
-    return Derivation((rounds, concluding(claim, 1 / (2 * s * t) * (cited("all steps") + end))))
+    return added_up(claim, step, potential, number(0), 1 / (2 * s * t), end=squared(w - x), name="all steps")
 
 
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)

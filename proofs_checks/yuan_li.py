@@ -9,9 +9,10 @@ from typing import Any
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import Number, answers, gradient, mean, minimiser, norm, number, parameter, server, square
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Lower, Proved, Telescope, Upper
+from fedconvex.proofs_checks.kernel.proofs import Derivation, Line, Lower, Proved, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
+    added_up,
     by,
     cauchy_schwarz,
     cited,
@@ -64,10 +65,7 @@ def rounds_bound(claim: Claim) -> Derivation:
 
 def over_rounds(claim: Claim, growth: Number, limit: Number, once: Parts) -> Derivation:
     """growth·(‖w⁺ − x*‖² − limit) ≤ ‖w − x*‖² − limit in every round, by the parts `once`."""
-    rounds = Telescope(
-        square(w - x) - limit, number(0), growth, facts=once.facts, squares=once.squares, name="all rounds"
-    )
-    return Derivation((rounds, concluding(claim, 1 / growth**T * cited("all rounds"))))
+    return added_up(claim, once, square(w - x) - limit, number(0), 1 / growth**T, ratio=growth)
 
 
 def at_rest() -> tuple[Line, ...]:

@@ -7,8 +7,8 @@ F_k(w_k) by what the deviations of x cost. The gradients' differences between w 
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, minimiser, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, During, Lower, Telescope, Upper
-from fedconvex.proofs_checks.library import by, cited, concluding, interpolation, squared
+from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, Lower, Upper
+from fedconvex.proofs_checks.library import added_up, by, concluding, interpolation, squared
 from fedconvex.theory import exact_rates
 
 s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
@@ -39,7 +39,5 @@ def convex(claim: Claim) -> Derivation:
     descent += 1 / (2 * L) * squared(slope + mean(x) / s)
     step = AVERAGED + by(Lower(minimiser, answers)) + (before + c) * descent + 1 / (2 * s) * squared(mean(x))
     step += before * (1 / s**2 - L**2) / (2 * L) * squared(deviation)
-    rounds = Telescope(potential, number(0), facts=step.facts, squares=step.squares, name="all rounds")
-    begun = by(During("start", (c * by(Upper(w, minimiser))).facts))
-    ended = by(During("end", (), (1 / (2 * s) * squared(w - minimiser)).squares))
-    return Derivation((rounds, concluding(claim, 1 / (T + c) * (cited("all rounds") + begun + ended))))
+    start, end = c * by(Upper(w, minimiser)), 1 / (2 * s) * squared(w - minimiser)
+    return added_up(claim, step, potential, number(0), 1 / (T + c), start=start, end=end)

@@ -8,8 +8,8 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import gradient, mean, memory, minimiser, norm, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.exact_rates.draws import SPREAD, P, m
-from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, During, Lower, Telescope, Upper
-from fedconvex.proofs_checks.library import by, cited, concluding, interpolation, rooted, squared
+from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, Lower, Upper
+from fedconvex.proofs_checks.library import added_up, by, cited, concluding, interpolation, rooted, squared
 from fedconvex.theory import exact_rates
 
 s, eta, mu, L, T = map(parameter, ("stepsize", "server_stepsize", "mu", "L", "T"))
@@ -55,6 +55,5 @@ def convex(claim: Claim) -> Derivation:
     parts += 2 * s**2 * squared(mean(a)) + s**2 * squared(u + b) + (1 - SPREAD) * s**2 * squared(u - b)
     energy = square(d) + 2 * m / P * s**2 * square(a)
     gain = 2 * s * (value(w) - value(minimiser))
-    rounds = Telescope(energy, gain, facts=parts.facts, squares=parts.squares, name="all rounds")
-    end = by(During("end", (), (squared(d) + 2 * m / P * s**2 * squared(a)).squares))
-    return Derivation((rounds, concluding(claim, 1 / (2 * s * T) * (cited("all rounds") + end))), INVARIANTS)
+    end = squared(d) + 2 * m / P * s**2 * squared(a)
+    return added_up(claim, parts, energy, gain, 1 / (2 * s * T), end=end, invariants=INVARIANTS)

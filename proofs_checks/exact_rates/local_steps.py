@@ -23,8 +23,8 @@ from fedconvex.claims.terms import (
     value,
 )
 from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.kernel.proofs import STEP, AlongSteps, Derivation, During, Proved, Telescope
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, squared
+from fedconvex.proofs_checks.kernel.proofs import STEP, AlongSteps, Derivation, Proved
+from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, interpolation, squared
 from fedconvex.theory import exact_rates
 from fedconvex.theory.exact_rates.control_variates import energy_of_steps
 
@@ -75,6 +75,5 @@ def convex(claim: Claim) -> Derivation:
     """The decreases of all rounds add up to at most V at the start."""
     decrease = by(Proved("exact_rates.scaffoldroundconvexclients"))
     gap = value(w) - value(minimiser)
-    rounds = Telescope(energy_of_steps(0), 2 * s * gap, facts=decrease.facts, name="all rounds")
-    end = by(During("end", (), (squared(w - minimiser) + squared(D)).squares))
-    return Derivation((rounds, concluding(claim, 1 / (2 * s * T) * (cited("all rounds") + end))), INVARIANTS)
+    end = squared(w - minimiser) + squared(D)
+    return added_up(claim, decrease, energy_of_steps(0), 2 * s * gap, 1 / (2 * s * T), end=end, invariants=INVARIANTS)

@@ -23,12 +23,10 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Between,
     Cases,
     Derivation,
-    During,
     Nonnegative,
-    Telescope,
     Upper,
 )
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, squared
+from fedconvex.proofs_checks.library import Parts, added_up, by, concluding, interpolation, squared
 from fedconvex.theory import exact_rates
 from fedconvex.theory.exact_rates.primal_dual import from_rest, state_error
 
@@ -74,9 +72,7 @@ def splitting_gap(claim: Claim, potential: Number, end: Parts, weight: Any, inva
     parts += weight**2 / (2 * L) * squared(g - mean(g) + L / weight * deviation)
     parts += (weight / 2 - L) * squared(deviation)
     gap = value(mean(answers)) - value(minimiser)
-    rounds = Telescope(weight / 2 * potential, gap, facts=parts.facts, squares=parts.squares, name="all rounds")
-    ended = by(During("end", (), (weight / 2 * end).squares))
-    return Derivation((rounds, concluding(claim, 1 / T * (cited("all rounds") + ended))), invariants)
+    return added_up(claim, parts, weight / 2 * potential, gap, 1 / T, end=weight / 2 * end, invariants=invariants)
 
 
 @proof_of(exact_rates.feddyn_convex)
@@ -104,9 +100,10 @@ def feddynonegd_convex(claim: Claim) -> Derivation:
     parts = 2 / alpha * interpolation(minimiser, w, 0, L) + (alpha / L - 3) * squared(G) + squared(G + H)
     parts += alpha / L * squared(u - G)
     gap = value(w) - value(minimiser)
-    rounds = Telescope(state_error(0), 2 / alpha * gap, facts=parts.facts, squares=parts.squares, name="all rounds")
-    end = by(During("end", (), (squared(w + H - minimiser) + squared(H)).squares))
-    return Derivation((rounds, concluding(claim, alpha / (2 * T) * (cited("all rounds") + end))), MEAN_OF_GRADIENTS)
+    end = squared(w + H - minimiser) + squared(H)
+    return added_up(
+        claim, parts, state_error(0), 2 / alpha * gap, alpha / (2 * T), end=end, invariants=MEAN_OF_GRADIENTS
+    )
 
 
 @proof_of(exact_rates.feddynonegd_round)

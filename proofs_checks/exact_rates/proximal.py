@@ -11,8 +11,8 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, minimiser, number, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.exact_rates.draws import SPREAD, WRITTEN, as_written, in_one_line
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Telescope, Upper
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, rooted, squared
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Upper
+from fedconvex.proofs_checks.library import Parts, added_up, by, interpolation, rooted, squared
 from fedconvex.theory import exact_rates
 
 s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
@@ -65,11 +65,8 @@ def drawn(claim: Claim) -> Derivation:
 def run(claim: Claim) -> Derivation:
     """‖w − w*‖² less the floor contracts."""
     growth, floor = LEAST**2, s**2 * (L - mu) / (2 * mu * (2 + s * mu) * MOST)
-    once = growth * one_round(number(0))
-    rounds = Telescope(
-        DISTANCE - floor * HETEROGENEITY, number(0), growth, facts=once.facts, squares=once.squares, name="all rounds"
-    )
-    return Derivation((rounds, concluding(claim, 1 / growth**T * cited("all rounds"))))
+    once, error = growth * one_round(number(0)), DISTANCE - floor * HETEROGENEITY
+    return added_up(claim, once, error, number(0), 1 / growth**T, ratio=growth)
 
 
 @proof_of(exact_rates.fedprox_convex)
@@ -80,7 +77,5 @@ def convex(claim: Claim) -> Derivation:
     parts = by(Upper(mean(answers), answers)) + interpolation(minimiser, answers, 0, L)
     parts += (1 / (2 * s) + 1 / (2 * s**2 * L)) * squared(START - mean(x))
     parts += room / (2 * s**2 * L) * squared(v + s / room * g)
-    rounds = Telescope(DISTANCE / (2 * s), gap - floor * HETEROGENEITY, facts=parts.facts, squares=parts.squares,
-                       name="all rounds")  # fmt: skip
-    end = by(During("end", (), (1 / (2 * s) * squared(START)).squares))
-    return Derivation((rounds, concluding(claim, 1 / T * (cited("all rounds") + end))))
+    gained, end = gap - floor * HETEROGENEITY, 1 / (2 * s) * squared(START)
+    return added_up(claim, parts, DISTANCE / (2 * s), gained, 1 / T, end=end)

@@ -10,8 +10,8 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import gradient, mean, minimiser, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.exact_rates.draws import SPREAD, WRITTEN, as_written, by_number_of_clients, in_one_line
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, During, Iterate, Telescope
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, interpolation, squared
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Iterate
+from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, interpolation, squared
 from fedconvex.theory import exact_rates
 
 s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
@@ -62,6 +62,6 @@ def convex(claim: Claim) -> Derivation:
     slope = s**2 / ((1 - SPREAD * s * L) * (1 - WRITTEN * s * L))
     parts = 1 / (2 * s) * (parts + as_written(slope, HETEROGENEITY))
     gain = value(server(0)) - value(minimiser) - WRITTEN * s / (2 * (1 - WRITTEN * s * L)) * HETEROGENEITY
-    rounds = Telescope(DISTANCE / (2 * s), gain, facts=parts.facts, squares=parts.squares, name="all rounds")
-    end = by(During("end", (), (1 / (2 * s) * squared(d)).squares))
-    return by_number_of_clients((rounds, concluding(claim, 1 / T * (cited("all rounds") + end))))
+    return by_number_of_clients(
+        added_up(claim, parts, DISTANCE / (2 * s), gain, 1 / T, end=1 / (2 * s) * squared(d)).lines
+    )

@@ -10,7 +10,22 @@ from typing import Any, final
 
 from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import Number, Vector, gradient, mean, number
-from fedconvex.proofs_checks.kernel.proofs import Between, CauchySchwarz, Combine, Fact, Lower, Root, Upper
+from fedconvex.proofs_checks.kernel.proofs import (
+    ONE,
+    ZERO,
+    Between,
+    CauchySchwarz,
+    Combine,
+    Derivation,
+    During,
+    Earlier,
+    Fact,
+    Line,
+    Lower,
+    Root,
+    Telescope,
+    Upper,
+)
 
 
 @final
@@ -98,3 +113,27 @@ def rooted(left: Number, right: Number, parts: Parts, name: str) -> tuple[Combin
     """The lines that conclude left ≤ right, by name, from parts that show left² ≤ right²."""
     once = f"{name}, squared"
     return concluding(at_most(left**2, right**2), parts, once), Root(left, right, once, name)
+
+
+NOTHING = Parts()
+
+
+def cited(line: str) -> Parts:
+    """An earlier line."""
+    return by(Earlier(line))
+
+
+def added_up(
+    claim: Claim, once: Parts, potential: Number, gain: Number, share: Number, *, start: Parts = NOTHING,
+    end: Parts = NOTHING, rest: Parts = NOTHING, ratio: Number = ONE, error: Number = ZERO, name: str = "all rounds",
+    invariants: tuple[tuple[str, Vector], ...] = (), of_round: tuple[Line, ...] = (),
+) -> Derivation:  # fmt: skip
+    """A proof over rounds from `once`, the parts of ratio·V⁺ + gain ≤ V + error in a round, with the potential V.
+
+    The claim is `share` times their sum and what `start` and `end` say then, and the rest.
+    """
+    rounds = Telescope(potential, gain, ratio, error, once.facts, once.squares, name)
+    known = cited(name)
+    for when, parts in (("start", start), ("end", end)):
+        known += by(During(when, parts.facts, parts.squares)) if parts != NOTHING else NOTHING
+    return Derivation((rounds, concluding(claim, share * known + rest)), invariants, of_round)

@@ -6,8 +6,8 @@ from typing import final
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.examples import example_of
 from fedconvex.proofs_checks.kernel import Refused, Theorem, theorem
-from fedconvex.proofs_checks.kernel.proofs import Derivation, Earlier
-from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding
+from fedconvex.proofs_checks.kernel.proofs import Derivation
+from fedconvex.proofs_checks.library.inequalities import Parts, concluding
 
 
 @final
@@ -35,8 +35,3 @@ def lemma(setting: ClaimSetting, claim: Claim, parts: Parts | None = None) -> Le
 def with_example(setting: ClaimSetting) -> ClaimSetting:
     """The setting with parameters in its domain."""
     return replace(setting, example=example_of(setting))
-
-
-def cited(line: str) -> Parts:
-    """An earlier line."""
-    return by(Earlier(line))
