@@ -48,12 +48,7 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "similarclients": ((Fraction(1, 2), Fraction(3, 2)), (1, -1), 1, (2, 1, Fraction(1, 2), 1), ()),
     "gradientsofsimilarclients": ((1, 3), (1, -1), 2, (1,), ()),
 }
-
-
-@remarks_on(*(dane.PAPER.find(key) for key in INSTANCES))
-def remarks_on_similar_clients(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, frozenset({"gradientsofsimilarclients"}))
+remarks_of_instances(dane.PAPER, INSTANCES, {"gradientsofsimilarclients"})
 
 
 def _decrease(statement: Statement) -> Measure:

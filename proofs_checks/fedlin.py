@@ -44,8 +44,6 @@ from fedconvex.proofs_checks.library import (
     squared,
 )
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import fedlin
 
 s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
@@ -145,10 +143,8 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "twolocalstepstrounds": ((F(2, 3), F(2, 3)), (-1, 1), 1, (F(2, 3), 2, F(2, 3), F(1, 8)), ()),
     "twolocalstepsnonconvex": ((1,), (1,), 2, (1, 1, F(1, 2), 1), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"twolocalstepsnonconvex", "twolocalstepsdistance", "twolocalstepsvalue", "twolocalstepstrounds"})
-
-
-@remarks_on(*(fedlin.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(
+    fedlin.PAPER,
+    INSTANCES,
+    frozenset({"twolocalstepsnonconvex", "twolocalstepsdistance", "twolocalstepsvalue", "twolocalstepstrounds"}),
+)

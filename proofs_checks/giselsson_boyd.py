@@ -10,8 +10,6 @@ from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, Line, Nonnegative
 from fedconvex.proofs_checks.library import by, cauchy_schwarz, cited, concluding, rooted
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import giselsson_boyd
 from fedconvex.theory.giselsson_boyd import AFTER, BEFORE
 
@@ -59,9 +57,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "reflectedproximalstep": ((1,), (0,), 1, (2, 1, F(1, 2)), ()),
     "theorem2": ((1,), (0,), 1, (2, 1, F(1, 2), F(1, 2)), ()),
 }  # fmt: skip
-
-
-@remarks_on(*(giselsson_boyd.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """One client, of the curvature that the factor is for."""
-    return remarks_of_instances(statement, INSTANCES, frozenset(INSTANCES))
+remarks_of_instances(giselsson_boyd.PAPER, INSTANCES, frozenset(INSTANCES))

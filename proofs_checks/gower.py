@@ -21,8 +21,6 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, interpolation, jensen, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import gower
 
 s, mu, L, K, m, P, T = map(parameter, ("stepsize", "mu", "L", "K", "num_clients", "num_active", "T"))
@@ -137,10 +135,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "oneroundnonconvex": ((2, 2), (-1, 1), 1, (2, 1, 2, 1, F(2, 3)), ()),
     "troundsnonconvex": ((F(1, 2), 1), (0, 1), 1, (1, 2, F(1, 20), 2, 2, F(1, 4), 1), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"oneroundnonconvex"})
-
-
-@remarks_on(*(gower.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(gower.PAPER, INSTANCES, {"oneroundnonconvex"})

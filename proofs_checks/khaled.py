@@ -53,8 +53,6 @@ from fedconvex.proofs_checks.library import (
     squared,
 )
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import khaled
 
 s, e, mu, L, T = map(parameter, ("stepsize", "local_steps", "mu", "L", "T"))
@@ -210,10 +208,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "twolocalstepsconvexoneround": ((F(1, 4),), (0,), 1, (F(1, 4), F(1, 2)), ()),
     "twolocalstepsconvex": ((F(1, 4),), (0,), 1, (F(1, 4), 2, 1), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"drift", "anynumberoflocalsteps"})
-
-
-@remarks_on(*(khaled.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(khaled.PAPER, INSTANCES, {"drift", "anynumberoflocalsteps"})

@@ -12,8 +12,6 @@ from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Hypothesis, Infimum, Upper
 from fedconvex.proofs_checks.library import Parts, added_up, by, jensen, lipschitz, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import koloskova
 
 s, L, T, sigma2 = map(parameter, ("stepsize", "L", "T", "sigma2"))
@@ -51,9 +49,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "onerounddissimilarclients": ((F(2, 3),), (1,), 2, (1, F(2, 3), F(2, 3)), ()),
     "trounds": ((1,), (1,), 0, (1, 2, F(1, 2), F(2, 3), F(1, 2)), ()),
 }  # fmt: skip
-
-
-@remarks_on(*(koloskova.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, frozenset())
+remarks_of_instances(koloskova.PAPER, INSTANCES)

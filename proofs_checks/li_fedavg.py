@@ -31,8 +31,6 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import li_fedavg
 
 s, K, m, P, mu, L = map(parameter, ("stepsize", "K", "num_clients", "num_active", "mu", "L"))
@@ -151,10 +149,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "drawnclientstrounds": ((1, 1), (1, -1), 2, (F(1, 2), 2, 1, 2, 1, 1), ()),
     "drawnclientspofm": ((1, 1), (1, -1), 2, (F(1, 2), 1, 1, 1, 2, 1), ()),
 }  # fmt: skip
-ATTAINED = frozenset(INSTANCES) - {"onestepfromanypoints"}
-
-
-@remarks_on(*(li_fedavg.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(li_fedavg.PAPER, INSTANCES, frozenset(INSTANCES) - {"onestepfromanypoints"})

@@ -5,7 +5,7 @@ first point, the values of the setting's parameters in alphabetical order, and f
 free, in the order of their names, a number, or one for each client.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,9 +15,9 @@ from fedconvex.claims.on_runs.admissibility import offences, rational
 from fedconvex.claims.on_runs.evaluation import number_at
 from fedconvex.claims.on_runs.federations import ExactFederation
 from fedconvex.claims.terms import parts
-from fedconvex.proofs_checks.remarks import Remarks
+from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.proofs_checks.tightness import Tightness, of_claim
-from fedconvex.statements.statement import Statement, key_of
+from fedconvex.statements.statement import Paper, Statement, key_of
 
 F = Fraction
 
@@ -58,8 +58,11 @@ def federation(statement: Statement, instance: Any) -> ExactFederation | None:
     return None if offences(setting, found) else found
 
 
-def remarks_of_instances(statement: Statement, instances: Mapping[str, Any], attained: frozenset[str]) -> Remarks:
-    """How much of the bound the instance of the statement's number uses."""
-    key = key_of(statement.number)
-    measure = of_claim(statement, lambda instance: federation(statement, instance))
-    return Remarks(tightness=Tightness(measure, instances[key], "quadratic clients on a line", key in attained))
+def remarks_of_instances(paper: Paper, instances: Mapping[str, Any], attained: Iterable[str] = ()) -> None:
+    """Registers how much of their bounds the worst known instances of a paper's statements use, by their keys."""
+
+    @remarks_on(*map(paper.find, instances))
+    def remarks(statement: Statement) -> Remarks:
+        key = key_of(statement.number)
+        measure = of_claim(statement, lambda instance: federation(statement, instance))
+        return Remarks(tightness=Tightness(measure, instances[key], "quadratic clients on a line", key in attained))

@@ -22,8 +22,6 @@ from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Line, Low
 from fedconvex.proofs_checks.khaled import round_lines
 from fedconvex.proofs_checks.library import by, cited, concluding, jensen, lipschitz, rooted, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import malinovskiy
 
 s, e, mu, L = map(parameter, ("stepsize", "local_steps", "mu", "L"))
@@ -93,10 +91,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "fixedpointoftwolocalsteps": ((3,), (2,), 2, (3, F(2, 3)), ()),
     "fixedpointoftwolocalstepsdistance": ((2, 1), (1, -1), 0, (2, 1, F(1, 2)), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"localstep", "roundoftwolocalsteps", "fixedpointoftwolocalsteps"})
-
-
-@remarks_on(*(malinovskiy.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(malinovskiy.PAPER, INSTANCES, {"localstep", "roundoftwolocalsteps", "fixedpointoftwolocalsteps"})

@@ -34,8 +34,6 @@ from fedconvex.proofs_checks.kernel.proofs import (
 )
 from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, rooted, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import nesterov
 
 w, after, x = server(0), server(1), minimiser
@@ -117,9 +115,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "gradientstep": ((1,), (0,), 1, (2, 1, F(1, 2), 1), ()),
     "theorem2_1_15": ((1,), (0,), 1, (3, 3, 1, F(1, 2), 1), ()),
 }  # fmt: skip
-
-
-@remarks_on(*(nesterov.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """One client, of the curvature that the factor is for."""
-    return remarks_of_instances(statement, INSTANCES, frozenset(INSTANCES))
+remarks_of_instances(nesterov.PAPER, INSTANCES, frozenset(INSTANCES))

@@ -8,8 +8,6 @@ from fedconvex.proofs_checks.claims import proof_of
 from fedconvex.proofs_checks.kernel.proofs import ROUND, Derivation, Lower
 from fedconvex.proofs_checks.library import added_up, by, rooted, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import rockafellar
 
 w, after, x = server(0), server(1), minimiser
@@ -37,9 +35,4 @@ def convex_gap(claim: Claim) -> Derivation:
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
     "proximalstep": ((1,), (0,), 1, (1, 1), ()),
 }  # fmt: skip
-
-
-@remarks_on(*(rockafellar.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """One client, of the curvature that the factor is for."""
-    return remarks_of_instances(statement, INSTANCES, frozenset(INSTANCES))
+remarks_of_instances(rockafellar.PAPER, INSTANCES, frozenset(INSTANCES))

@@ -14,8 +14,6 @@ from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, Lower
 from fedconvex.proofs_checks.library import by, concluding, squared
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import scaffnew
 
 s, p, mu, L = map(parameter, ("stepsize", "probability", "mu", "L"))
@@ -45,10 +43,4 @@ def acceleration(claim: Claim) -> Derivation:
 INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the parameters by name, free vectors)
     "acceleration": ((F(1, 4),), (1,), 2, (F(2, 3), F(1, 4), 1, F(1, 10)), ((1,), (-1,))),
 }  # fmt: skip
-ATTAINED = frozenset({"acceleration"})
-
-
-@remarks_on(*(scaffnew.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(scaffnew.PAPER, INSTANCES, {"acceleration"})

@@ -25,8 +25,6 @@ from fedconvex.proofs_checks.library import (
     squared,
 )
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
-from fedconvex.proofs_checks.remarks import Remarks, remarks_on
-from fedconvex.statements.statement import Statement
 from fedconvex.theory import yuan_li
 
 s, mu, L, T = map(parameter, ("stepsize", "mu", "L", "T"))
@@ -134,10 +132,4 @@ INSTANCES: dict[str, Any] = {  # (curvatures, slopes, start, values of the param
     "oneroundshortsteps": ((F(1, 20),), (-1,), 1, (F(1, 10), F(1, 20), F(1, 20)), ()),
     "troundsshortsteps": ((F(1, 20),), (-1,), 2, (F(1, 10), 1, F(1, 20), F(1, 20)), ()),
 }  # fmt: skip
-ATTAINED = frozenset({"oneround", "fixedpointclients"})
-
-
-@remarks_on(*(yuan_li.PAPER.find(key) for key in INSTANCES))
-def remarks(statement: Statement) -> Remarks:
-    """The worst instances that are known."""
-    return remarks_of_instances(statement, INSTANCES, ATTAINED)
+remarks_of_instances(yuan_li.PAPER, INSTANCES, {"oneround", "fixedpointclients"})
