@@ -1,4 +1,4 @@
-"""FedProx over T rounds: Theorem 6, Remark 8, and the sharper form of the latter.
+"""FedProx over T rounds: Theorem 6, Remark 8 and its sharper form; Remark 5: where Theorem 4's ρ is positive.
 
 The decreases of all rounds add up to at most f(w⁰) − f_* ≤ Δ. Where the clients' gradients have a bounded variance, a
 round decreases f by r‖∇f(w)‖² − e with rε − e = ρε, whether ‖∇f(w)‖² is at least ε or not.
@@ -7,12 +7,13 @@ round decreases f by r‖∇f(w)‖² − e with rε − e = ρε, whether ‖�
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, infimum, parameter, square, value, without_names
-from fedconvex.proofs_checks.claims import proof_of
-from fedconvex.proofs_checks.fedprox.one_round import ROUND, K, L, epsilon, here, sigma2, slope
+from fedconvex.claims.terms import Number, infimum, number, parameter, square, value, without_names
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
+from fedconvex.proofs_checks.fedprox.one_round import ROUND, B, K, L, epsilon, gamma, here, mu, sigma2, slope
 from fedconvex.proofs_checks.fedprox.one_round_sharper import convex_clients_decrease
 from fedconvex.proofs_checks.kernel.proofs import (
     ZERO,
+    Cases,
     Combine,
     Derivation,
     During,
@@ -24,7 +25,7 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Telescope,
     facts,
 )
-from fedconvex.proofs_checks.library import Parts, by, squared
+from fedconvex.proofs_checks.library import Parts, by, concluding, squared
 from fedconvex.theory import fedprox
 from fedconvex.theory.fedprox import vectors
 
@@ -93,3 +94,16 @@ def fewer_rounds(claim: Claim) -> Derivation:
     slacks: tuple[Number, ...] = (1 / (8 * B) - 1 / (2 * K), more / (8 * B**2), 1 / (8 * K * B**2))
     left_over = sum((slack / L * squared(slope) for slack in slacks), start=Parts())
     return of_bounded_variance(claim, L * B, B, 1 / (4 * L * B), left_over)
+
+
+@proof_of(fedprox.remark5)
+def both_margins_are_needed(claim: Claim) -> Derivation:
+    """The smaller margin is that with the larger of γB and B/√K. In the second case √2 − 1 = 1/(√2 + 1) remains."""
+    root, share = number(2).sqrt(), B / K.sqrt()
+    scaled: Number = mu * vectors.theorem4(fedprox.rho.calculator.formula)
+    above = by(Nonnegative(1 - gamma * B - scaled))
+    below = by(Nonnegative(1 - root * share - scaled)) + share * by(Nonnegative(1 / (root + 1)))
+    return Derivation(cases=Cases(gamma * B, share, *(Derivation((concluding(claim, p),)) for p in (above, below))))
+
+
+proved_by_sum(fedprox.PAPER.find("remark5sharper"))

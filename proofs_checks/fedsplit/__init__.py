@@ -3,9 +3,8 @@
 | modules | contents |
 |---|---|
 | `one_round`, `one_step` | lemmas about a round and about a client's step |
-| `claimed_definitions`, `claimed_fixed_points` | proofs of (3) to (7), (11) to (13), (17), (19), Propositions 1 to 3 |
-| `claimed_theorems`, `claimed_local_steps`, `claimed_regularised` | Theorems 1 and 2, Corollary 1 |
-| `claimed_complexity` | (22) |
+| `claimed_fixed_points` | proofs of (3) to (7), (11) to (13), (17), (19), Propositions 1 to 3 |
+| `claimed_theorems` | Theorems 1 and 2, Corollary 1, (22) |
 | `divergence` | a run that diverges with one local step |
 | `remarks` | notes, readings, misprints, worst known instances, programs that break what is printed |
 | `counterexamples` | federations that break a refuted claim |

@@ -1,19 +1,21 @@
 """FedSplit paper: a round of FedGD, (4), and FedProx, (6); fixed points: (5), (7), (13), Propositions 1 to 3.
 
-The setting says that the round leaves the state as it is, so that the equations hold on the board itself: no line needs
-a fact. (5) is about the sums of the clients' local gradients, for any number e of local steps; `FEDGD_RESTS` has it in
-the paper's ∇f_j(G_j^{i−1}(x)) for e = 1, 2, 3.
+Also the definitions (3), (11), (12) and (17), and the strong convexity of the regularised objective (19).
+
+The setting of the fixed points says that the round leaves the state as it is, so that the equations hold on the board
+itself: no line needs a fact. (5) is about the sums of the clients' local gradients, for any number e of local steps;
+`FEDGD_RESTS` has it in the paper's ∇f_j(G_j^{i−1}(x)) for e = 1, 2, 3.
 """
 
 from collections.abc import Iterable
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
 from fedconvex.claims.terms import Vector, free, gradient, mean, memory, number, parameter, server, value
-from fedconvex.proofs_checks.claims import proof_of
+from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Lower
 from fedconvex.proofs_checks.library import Lemma, Parts, by, concluding, with_example
 from fedconvex.theory import fedsplit
-from fedconvex.theory.fedsplit.vectors import vanishes
+from fedconvex.theory.fedsplit.vectors import BLOCKS, OTHER_BLOCKS, vanishes
 
 s = parameter("stepsize")
 anywhere = free("x")
@@ -70,3 +72,18 @@ def rests(local_steps: int) -> Lemma:
 FEDGD_RESTS = tuple(rests(e) for e in (1, 2, 3))
 # After Proposition 1: with one local step a fixed point is a minimiser.
 FEDGD_IS_OPTIMAL = minimises(resting_fedgd(1, convex=True), server(0))
+
+
+# Both sides are the same on the board.
+proved_by_sum(fedsplit.equation3)
+proved_by_sum(fedsplit.equation11)
+proved_by_sum(fedsplit.equation12)
+proved_by_sum(fedsplit.equation17corrected)
+
+
+@proof_of(fedsplit.equation19corrected)
+def strong_convexity(claim: Claim) -> Derivation:
+    """The f_j are convex; ½‖y − x‖² + ½‖z − x‖² − ‖½(y + z) − x‖² = ¼‖y − z‖²."""
+    middle = (OTHER_BLOCKS + BLOCKS) / 2
+    above = by(Lower(OTHER_BLOCKS, middle, number(0))) + by(Lower(BLOCKS, middle, number(0)))
+    return Derivation((concluding(claim, parameter("num_clients") / 2 * above),))

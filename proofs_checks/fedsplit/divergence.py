@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from fedconvex.claims.claim import Claim, at_most
 from fedconvex.claims.terms import after, gradient, mean, minimiser, norm, number, parameter, server
-from fedconvex.proofs_checks.fedsplit.claimed_local_steps import alpha
+from fedconvex.proofs_checks.fedsplit.claimed_theorems import alpha
 from fedconvex.proofs_checks.fedsplit.one_round import INVARIANTS, kappa, matched, mu
 from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Telescope
 from fedconvex.proofs_checks.library import Lemma, by, cauchy_schwarz, cited, concluding, rooted, squared, with_example

@@ -241,7 +241,7 @@ SAID: Mapping[str, Remarks] = {
         notes="Two readings of ε. Relative to the start, as above, (22) holds with both constants ½. Absolute, “for "
         "any problem with condition number at most κ”, no number of rounds is enough: F and c·F have the same κ, and "
         "the gap is multiplied by c; see the refuted line. The claim is FedSplit's half; FedGD's, with one local step "
-        "of size 2/(ℓ_* + L^*), is the lemma `claimed_complexity.FEDGD_ROUNDS`, which the kernel proves, too.",
+        "of size 2/(ℓ_* + L^*), is the lemma `claimed_theorems.FEDGD_ROUNDS`, which the kernel proves, too.",
         vacuous="ε = 1: no number of rounds is guaranteed to suffice",
         reading=Reading("true for a relative, false for an absolute ε", "for ε relative to the initial gap"),
         tightness=Tightness(

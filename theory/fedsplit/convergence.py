@@ -221,7 +221,7 @@ def complexities(*, kappa: Real, epsilon: Real) -> Complexities:
     """Rounds to F − F* ≤ ε up to a constant: √κ log(1/ε) of FedSplit, κ log(1/ε) of FedGD with one local step.
 
     For ε relative to the largest gap at the first distance both constants are ½. The claim, and what it assumes, is
-    about FedSplit; `fedconvex.proofs_checks.fedsplit.claimed_complexity` proves the other one, too.
+    about FedSplit; `fedconvex.proofs_checks.fedsplit.claimed_theorems` proves the other one, too.
     """
     logarithm = -log(epsilon)
     return Complexities(sqrt(kappa) * logarithm, kappa * logarithm)

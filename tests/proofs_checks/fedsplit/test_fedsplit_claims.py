@@ -23,7 +23,7 @@ from fedconvex.claims.terms import (
     server,
 )
 from fedconvex.proofs_checks.claims import builder_of
-from fedconvex.proofs_checks.fedsplit import claimed_complexity, claimed_fixed_points, divergence, one_round, one_step
+from fedconvex.proofs_checks.fedsplit import claimed_fixed_points, claimed_theorems, divergence, one_round, one_step
 from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Root
 from fedconvex.proofs_checks.library import Lemma, Parts, concluding
@@ -174,7 +174,7 @@ def test_a_mean_is_not_a_minimiser_of_functions_that_are_not_convex() -> None:
 # ---- refused: bounds, and equations that hold everywhere
 
 
-RUNS = {"fedgd": claimed_complexity.FEDGD_ROUNDS, "divergence": divergence.DIVERGES}
+RUNS = {"fedgd": claimed_theorems.FEDGD_ROUNDS, "divergence": divergence.DIVERGES}
 
 
 @pytest.mark.sample(1)
