@@ -78,11 +78,7 @@ def averaged_contraction(*, relaxation: Real, stepsize: Real, mu: Real, L: Real)
     """|1 − a| + aδ for 0 < a < 2/(1 + δ), δ the `reflection_contraction`: a round with relaxation a,
     which makes (1 − a)z + az⁺ of z where the round without makes z⁺.
     """
-    return abs(1 - relaxation) + relaxation * _delta(stepsize, mu, L)
-
-
-def _delta(stepsize: Real, mu: Real, L: Real) -> Any:
-    return reflection_contraction.calculator.formula(stepsize=stepsize, mu=mu, L=L)
+    return abs(1 - relaxation) + relaxation * reflection_contraction.calculator.formula(stepsize=stepsize, mu=mu, L=L)
 
 
 def __getattr__(name: str) -> Statement:

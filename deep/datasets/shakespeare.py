@@ -93,11 +93,6 @@ def shakespeare(
     return Dataset(inputs, labels, len(CHARACTERS), source, clients)
 
 
-def role_text(speeches: list[str]) -> str:
-    """Join a role's speeches into one text, in which every run of white space becomes one space."""
-    return " ".join(" ".join(speeches).split())
-
-
 def _has_json(place: Path, split: str | None) -> bool:
     folder = place / split if split is not None and (place / split).is_dir() else place
     return folder.is_dir() and any(path.name.lower().endswith(SUFFIXES) for path in folder.iterdir())
@@ -106,7 +101,7 @@ def _has_json(place: Path, split: str | None) -> bool:
 def _roles(place: Path, min_characters: int, test_fraction: float | None) -> RoleTexts:
     roles = RoleTexts([], [], [])
     for (play, role), speeches in read_plays(place).items():
-        numbers = character_numbers(role_text(speeches))
+        numbers = character_numbers(" ".join(" ".join(speeches).split()))  # one space for every run of white space
         if len(numbers) >= min_characters:
             roles.names.append(f"{play}/{role}")
             roles.texts.append(numbers)

@@ -180,10 +180,6 @@ def _nothing(assumption: Assumption, fields: Fields) -> None:
     """A condition on parameters, which `Assumption.conditions` has."""
 
 
-def _uniform(assumption: Any) -> DrawScheme:
-    return DrawScheme("uniform", parameter("num_active"), parameter("num_clients"))
-
-
 MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.Runs: _runs,
     known.Smooth: _add("high", lambda a: parameter(a.L)),
@@ -203,7 +199,9 @@ MEANINGS: Mapping[type, Callable[[Any, Fields], None]] = {
     known.GradientStepsFromCenter: _gradient_steps,
     known.GradientSteps: _steps_of_size,
     known.Everyone: _nothing,
-    known.SampledUniformly: _set("draws", _uniform),
+    known.SampledUniformly: _set(
+        "draws", lambda _: DrawScheme("uniform", parameter("num_active"), parameter("num_clients"))
+    ),
     known.SampledIID: _set("draws", lambda a: DrawScheme("independent", parameter(a.K))),
     known.Dissimilarity: _set("dissimilarity", lambda a: parameter(a.B)),
     known.DissimilarityAlongTheRun: _set("dissimilarity", lambda a: parameter(a.B)),

@@ -28,11 +28,6 @@ RULES: dict[str, Rule] = {
 }
 
 
-def is_statistic(name: object) -> bool:
-    """Whether an entry of a state_dict is a running statistic."""
-    return str(name).rpartition(".")[2] in STATISTICS
-
-
 def is_buffer(name: object) -> bool:
     """Whether an entry of a state_dict is a running statistic or a counter: no parameter."""
     return str(name).rpartition(".")[2] in (*STATISTICS, *COUNTERS)
@@ -41,7 +36,7 @@ def is_buffer(name: object) -> bool:
 def buffers_of(model: Any) -> np.ndarray | None:
     """The running statistics of a module or a state_dict in one vector; None where there are none."""
     entries = model if isinstance(model, Mapping) else _named_buffers(model)
-    found = [entry for name, entry in entries.items() if is_statistic(name)]
+    found = [entry for name, entry in entries.items() if str(name).rpartition(".")[2] in STATISTICS]
     arrays = [entry.detach().cpu().numpy() if hasattr(entry, "detach") else np.asarray(entry) for entry in found]
     return np.concatenate([array.reshape(-1).astype(float) for array in arrays]) if arrays else None
 

@@ -314,7 +314,8 @@ def completed(table: Table, source: TableSource, options: Preparation, notes: tu
     if not needs_preparation(table, options):
         return table._replace(notes=table.notes + notes)
     columns = [of_numbers(name, table.features[:, j]) for j, name in enumerate(table.feature_names)]
-    columns.append(_of_values(table.target_name, table.targets))
+    name, targets = table.target_name, table.targets
+    columns.append(of_texts(name, targets.tolist()) if targets.dtype.kind == "U" else of_numbers(name, targets))
     if table.clients is not None:
         columns.append(of_texts(table.client_name, list(table.clients)))
     client = None if table.clients is None else table.client_name
@@ -334,10 +335,6 @@ def needs_preparation(table: Table, options: Preparation) -> bool:
             if name == "" or column.is_identifier or column.content == "dates":
                 return True
     return False
-
-
-def _of_values(name: str, values: np.ndarray) -> Column:
-    return of_texts(name, values.tolist()) if values.dtype.kind == "U" else of_numbers(name, values)
 
 
 # A first line of numbers is a sample. To read it as names would lose it, and nobody would notice.

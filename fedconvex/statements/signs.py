@@ -76,12 +76,9 @@ def _sign(calculator: CheckedFormula, arguments: Arguments, precision: int, limi
         if not tried_exactly:
             tried_exactly = True
             try:
-                return _sign_of_exact(calculator.exactly(arguments))
+                value = calculator.exactly(arguments)
+                return Sign.POSITIVE if value > 0 else Sign.NEGATIVE if value < 0 else Sign.ZERO
             except Irrational:
                 pass
         precision *= 2
     return Sign.UNKNOWN
-
-
-def _sign_of_exact(value: Any) -> Sign:
-    return Sign.POSITIVE if value > 0 else Sign.NEGATIVE if value < 0 else Sign.ZERO

@@ -151,7 +151,7 @@ def _named(values: Any, argument: str) -> dict[str, Any]:
                 raise InvalidInput(f"a name in {argument}", name, "is not text", f"give {argument} = {{'name': …}}")
         named = dict(values)
     elif isinstance(values, Sequence) and not isinstance(values, str):
-        names = [repr(value.method) if _is_plain(value) else repr(value) for value in values]
+        names = [repr(v.method if isinstance(v, Setting) and not v.options else v) for v in values]
         _require_unique(names, argument, f"give a mapping {argument} = {{'name': …}}")
         named = dict(zip(names, values, strict=True))
     else:
@@ -159,10 +159,6 @@ def _named(values: Any, argument: str) -> dict[str, Any]:
     if not named:
         raise InvalidInput(argument, values, "is empty", "give at least one")
     return named
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, Setting) and not value.options
 
 
 def _seeds(seeds: Any) -> list[int]:

@@ -176,10 +176,6 @@ def of_devices(statement: Statement) -> Measure:
     return of_claim(statement, partial(devices, statement), kept)
 
 
-def of_equal_devices(statement: Statement) -> Measure:
-    return of_claim(statement, equal_devices)
-
-
 def of_points(statement: Statement) -> Measure:
     return of_claim(statement, curved)
 
@@ -253,7 +249,8 @@ INSTANCES: dict[str, tuple[Of, Any, str, bool]] = {
         "curvatures 1 and −1 + e and θ⁰ such that γ stays: in the limit e → 0", True),
     "theorem4": (of_devices, (*ALONE, 20, 1, 1, 40), LONG, False),
     "theorem4sharper": (of_devices, (*ALONE, 20, 1, 1, 40), LONG, False),
-    "linearrate": (of_equal_devices, (1, 4, 2), "two equal devices; μ is the slower curvature for α ≥ √(μL)", True),
+    "linearrate": (lambda statement: of_claim(statement, equal_devices), (1, 4, 2),
+        "two equal devices; μ is the slower curvature for α ≥ √(μL)", True),
     "lemma14": (of_devices, ((F(1, 1000), 1), (F(-56, 100), F(44, 100)), 90000, 2, -2, 1), SEARCH, False),
     "lemma15": (of_devices, ((1, 1), (1, -1), 1000, 1, 0, 1), "from θ⁰ = θ_*, in the limit of a large α", True),
     "lemma16": (of_devices, (*ALONE, F(273, 100), 1, 1, 2), SEARCH + ", for an ℓ with a minimiser; with a maximiser "

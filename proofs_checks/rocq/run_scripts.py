@@ -145,15 +145,13 @@ class RunScript:
         self.scripts.append(script.whole())
         self.cited |= script.cited
 
-    def lines_for(self, facts: Any) -> tuple[Any, ...]:
-        """The lines about any round that these facts rest on."""
-        return lines_under(facts, self.theorem.derivation.of_round)
-
     def lemma(self, name: str, left: Any, right: Any, facts: Any, squares: Any, when: str = "round",
               relation: str = "<=") -> TheoremText:  # fmt: skip
         """A lemma about one moment, with its proof."""
         line = proofs.Combine(left, right, facts, squares, relation)
-        made = self.theorem.lemma(name, Claim(left, relation, right), (*self.lines_for(facts), line), when)
+        made = self.theorem.lemma(
+            name, Claim(left, relation, right), (*lines_under(facts, self.theorem.derivation.of_round), line), when
+        )
         self.prove(made)
         return made
 

@@ -111,11 +111,6 @@ def _times(board: RoundBoard, u: Vector, known: Known) -> Candidate | None:
     return None
 
 
-def proved_lines(claim: Claim, parts: Parts, name: str) -> tuple[Line, ...]:
-    """The lines from parts that show the squares of both sides."""
-    return rooted(claim.left, claim.right, parts, name)
-
-
 SAMPLES = 6
 MOST_GUESSES = 40  # closed forms that are decomposed, for each set of facts
 COSTS: tuple[dict[str, float], ...] = (  # of facts, in the order in which they are tried
@@ -217,7 +212,7 @@ def _of_lengths(
         others = candidates_of_lengths(board, claim, known)
         for only in ((), ("between",), ("lower",), None):
             for parts in ProofSearch(board, points, squares, others, only).found():
-                yield proved_lines(claim, parts, name)
+                yield rooted(claim.left, claim.right, parts, name)
 
 
 class ProofSearch:

@@ -60,23 +60,6 @@ def smallest_alpha_one_gradient_nonconvex(*, L: Real, num_clients: Real, num_act
     return 50 * L * num_clients / num_active
 
 
-def _convex_rate(*, L: Real, num_clients: Real, num_active: Real) -> Any:
-    return 30 * L * sqrt(num_clients / num_active)
-
-
-def _nonconvex_rate(*, L: Real, num_clients: Real, num_active: Real) -> Any:
-    return 30 * L * num_clients / num_active
-
-
-def _convex_rate_one_gradient(*, L: Real, num_clients: Real, num_active: Real) -> Any:
-    return 50 * L * sqrt(num_clients / num_active)
-
-
-def _lemma1(*, L: Real) -> Any:
-    """κ₀ of Lemma 1 is positive just where α > (10 + √140)L, about 21.84L: α² − 20αL − 40L² > 0."""
-    return 10 * L + sqrt(140 * L**2)
-
-
 def _defined(*, L: Real) -> Any:
     """κ of Lemma 1 is defined and positive just where α² > 20L²."""
     return sqrt(20 * L**2)
@@ -87,18 +70,22 @@ ALPHA_STRONGLY_CONVEX = Condition("alpha", ">=", smallest_alpha_strongly_convex.
 ALPHA_NONCONVEX = Condition("alpha", ">=", smallest_alpha_nonconvex.formula)
 ALPHA_ONE_GRADIENT = Condition("alpha", ">=", smallest_alpha_one_gradient.formula)
 ALPHA_ONE_GRADIENT_NONCONVEX = Condition("alpha", ">=", smallest_alpha_one_gradient_nonconvex.formula)
-ALPHA_LEMMA1 = Condition("alpha", ">", _lemma1)
+# κ₀ of Lemma 1 is positive just where α > (10 + √140)L, about 21.84L: α² − 20αL − 40L² > 0.
+ALPHA_LEMMA1 = Condition("alpha", ">", lambda L: 10 * L + sqrt(140 * L**2))
 ALPHA_DEFINED = Condition("alpha", ">", _defined)
 
 CASES = (
     (StronglyConvex(), Condition("alpha", "=", smallest_alpha_strongly_convex.formula)),
-    (Convex(), Condition("alpha", "=", _convex_rate)),
-    (StartsAtLocalMinima(), Condition("alpha", "=", _nonconvex_rate)),
+    (Convex(), Condition("alpha", "=", lambda L, num_clients, num_active: 30 * L * sqrt(num_clients / num_active))),
+    (
+        StartsAtLocalMinima(),
+        Condition("alpha", "=", lambda L, num_clients, num_active: 30 * L * num_clients / num_active),
+    ),
 )
 """The cases of Theorem 1 with their α, which the theorem does not state; its proof does."""
 ONE_GRADIENT_CASES = (
     (StronglyConvex(), Condition("alpha", "=", smallest_alpha_one_gradient.formula)),
-    (Convex(), Condition("alpha", "=", _convex_rate_one_gradient)),
+    (Convex(), Condition("alpha", "=", lambda L, num_clients, num_active: 50 * L * sqrt(num_clients / num_active))),
     (StartsAtLocalMinima(), Condition("alpha", "=", smallest_alpha_one_gradient_nonconvex.formula)),
 )
 """The cases of Theorem 5 with their α."""

@@ -179,14 +179,10 @@ def lemma21(*, B_next: Real, gradient_square_next: Real, alpha: Real, L: Real) -
     return 2 * L**2 / alpha**2 * B_next + 2 * L**2 / alpha**2 * gradient_square_next
 
 
-def _scaled_gap(*, gap: Real, alpha: Real) -> Any:
-    return 2 / alpha * gap
-
-
 @PAPER.statement(
     "Equation (17)", ClaimType.UPPER, page=38, symbol="", units=SQUARED_LENGTH, assumes=(*ONE_GRADIENT,
     *STRONGLY_CONVEX),
-    left=_scaled_gap,
+    left=lambda *, gap, alpha: 2 / alpha * gap,
 )  # fmt: skip
 def one_gradient_round(
     *, distance: Real, distance_next: Real, A: Real, epsilon: Real, alpha: Real, L: Real, mu: Real

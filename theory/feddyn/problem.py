@@ -71,12 +71,9 @@ def smooth_upper(*, value: Real, inner: Real, L: Real, square: Real) -> Any:
     return value + inner + L / 2 * square
 
 
-def _mean_square(*, L: Real, mean_square: Real) -> Any:
-    return mean_square / (2 * L)
-
-
 @PAPER.statement(
-    "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()), left=_mean_square,
+    "Equation (5)", ClaimType.UPPER, page=28, symbol="", units=VALUE, assumes=(Convex(), Smooth()),
+    left=lambda *, L, mean_square: mean_square / (2 * L),
     redefines=meaning(gap=(r"(\ell(x)-\ell(x_*))", value(x) - value(minimiser))),
 )  # fmt: skip
 def gradient_difference_bound(*, gap: Real) -> Any:

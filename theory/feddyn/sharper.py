@@ -24,12 +24,7 @@ from fedconvex.theory.feddyn.notation import KAPPA, PAPER, PER_CURVATURE
 from fedconvex.theory.feddyn.theorems import GROWTH, MEAN_GAP, WEIGHTED_GAP
 from fedconvex.types import Real
 
-
-def _five(*, L: Real) -> Any:
-    return 5 * L
-
-
-ALPHA_SHARPER = Condition("alpha", ">=", _five)
+ALPHA_SHARPER = Condition("alpha", ">=", lambda L: 5 * L)
 
 
 def _excess(*, epsilon: Real, alpha: Real, L: Real) -> Any:

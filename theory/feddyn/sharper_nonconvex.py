@@ -29,13 +29,8 @@ from fedconvex.theory.feddyn.one_gradient import of_weighted_gaps, one_gradient_
 from fedconvex.theory.feddyn.theorems import MEAN_GRADIENT
 from fedconvex.types import Real
 
-
-def _four_times(*, L: Real, num_clients: Real, num_active: Real) -> Any:
-    return 4 * L * num_clients / num_active
-
-
 ABOVE_L = Condition("alpha", ">", "L")
-ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", _four_times)
+ALPHA_SHARPER_NONCONVEX = Condition("alpha", ">=", lambda L, num_clients, num_active: 4 * L * num_clients / num_active)
 
 
 @PAPER.statement(
@@ -51,13 +46,9 @@ def lemma10_as_summed(
     return loss + c.kappa * C - kappa0 * gradient_square
 
 
-def _squared_rest(*, epsilon: Real, alpha: Real, L: Real) -> Any:
-    return (alpha - L) ** 2 * epsilon
-
-
 @PAPER.statement(
     "Lemma 11, sharper", ClaimType.UPPER, symbol="", units=SQUARED_GRADIENT, assumes=(*OWN_MINIMA, ABOVE_L),
-    left=_squared_rest, redefines=LETTERS, ours=True,
+    left=lambda *, epsilon, alpha, L: (alpha - L) ** 2 * epsilon, redefines=LETTERS, ours=True,
 )  # fmt: skip
 def lemma11_sharper(*, C: Real, gradient_square: Real, L: Real) -> Any:
     """(α − L)²ε_t ≤ L²C_{t−1} + E‖∇ℓ(γ^{t−1})‖² for α > L: the paper has (α² − 4L²)ε_t and the factors 8 and 4.

@@ -191,10 +191,6 @@ def convex_choice(*, L: Real, B: Real, K: Real) -> ConvexChoice:
     return ConvexChoice(6 * L * B**2, 1 / (24 * L * B**2))
 
 
-def _sgd_like(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) -> Any:
-    return L * delta / epsilon + L * delta * sigma2 / epsilon**2
-
-
 @PAPER.statement(
     "Remark 8", ClaimType.ASYMPTOTIC, symbol="T", relation=r"= O(\cdot)", units=NUMBER,
     assumes=(
@@ -212,7 +208,7 @@ def sgd_like_iterations(*, L: Real, delta: Real, sigma2: Real, epsilon: Real) ->
     rounds the mean of the E‖∇f(w^t)‖² is at most ε.
     The paper prints L_α here; the same expression with LΔ stands in the text before it.
     """
-    return _sgd_like(L=L, delta=delta, sigma2=sigma2, epsilon=epsilon)
+    return L * delta / epsilon + L * delta * sigma2 / epsilon**2
 
 
 OF_DRAWN = replace(PAPER.notation["gammas"], means=(parameter("gamma_drawn"),))

@@ -135,12 +135,12 @@ class Identification:
         return (
             self._lazily(lambda: self.by_one(parent)),
             self._lazily(lambda: self.by_number(parent, late=False)),
-            self._lazily(lambda: self.by_two(parent)),
+            self._lazily(lambda: self._of_groups(parent, 2)),
             self._lazily(lambda: self.by_number(parent, late=True)),
             self._lazily(lambda: self.by_one_and_number(parent)),
             self._lazily(lambda: self.by_silent(parent)),
             self._lazily(lambda: self.by_two_numbers(parent)),
-            self._lazily(lambda: self.by_three(parent)),
+            self._lazily(lambda: self._of_groups(parent, 3)),
             self._lazily(lambda: self.by_two_and_number(parent)),
         )
 
@@ -156,14 +156,6 @@ class Identification:
         """The sets with one edit more whose number fits."""
         jobs = [(edit,) for edit in self._numbered_at(parent) if edit.late == late]
         return self._fitted(parent, [(besides, job) for job in jobs])
-
-    def by_two(self, parent: Explanation) -> list[Explanation]:
-        """The sets with two edits more that show in the same cell for the first time."""
-        return self._of_groups(parent, 2)
-
-    def by_three(self, parent: Explanation) -> list[Explanation]:
-        """The same with three."""
-        return self._of_groups(parent, 3)
 
     def _of_groups(self, parent: Explanation, size: int) -> list[Explanation]:
         groups = self._effects(parent)[: MOST_GROUPS if size == 2 else MOST_GROUPS // 2]

@@ -434,11 +434,6 @@ DATA_EDITS = (
 )
 
 
-def around_server(setup: Setup) -> bool:
-    """Whether the method has a proximal term that is centred on the server's point."""
-    return is_proximal(setup) and not isinstance(setup.method, FedSplit | RegularizedFedSplit)
-
-
 def unsquared(factor: float) -> Hook:
     """The gradient of factor·weight·‖θ − center‖; 0 at the centre, as automatic differentiation has it."""
 
@@ -447,11 +442,6 @@ def unsquared(factor: float) -> Hook:
         return factor * x / size if size > 0 else 0 * x
 
     return hook
-
-
-def after_the_step(v: Any, x: Any) -> Any:
-    """The proximal step after the gradient step, at the new model."""
-    return x - v.local["stepsize"] * v.weight_now * (x - v.center)
 
 
 # n_k and m·n_k/Σn, which is 1 on average
@@ -464,7 +454,11 @@ SCALINGS = (
 ONE_WEIGHT = "pass one {} on to all clients: their numbers of samples count in the average, and in sums over samples"
 TERM = Rule(PULL, is_proximal, "use (weight/2)·‖θ − w‖², whose gradient is weight·(θ − w)")
 STEPWISE = both(is_proximal, takes_steps(2))
-CENTRED = Rule(PULL, around_server, "centre the term on the model that the server sent in this round")
+CENTRED = Rule(
+    PULL,
+    both(is_proximal, but(of_method(FedSplit, RegularizedFedSplit))),
+    "centre the term on the model that the server sent in this round",
+)
 
 PROXIMAL_EDITS = (
     TERM.broken(
@@ -527,7 +521,7 @@ PROXIMAL_EDITS = (
         "add the term's gradient to the local one, both at the same model",
         where=both(is_proximal, takes_steps(1)),
         pull=lambda v, x: 0 * x,
-        moved=after_the_step,
+        moved=lambda v, x: x - v.local["stepsize"] * v.weight_now * (x - v.center),
     ),
     TERM.broken(
         "the proximal term's weight is multiplied by {}",

@@ -337,11 +337,6 @@ STEP = Rule(SERVER_STEP, DYN, "w ← mean(θ_k) − h/alpha, with the h of this 
 ALPHA = Rule(PARAMETERS, both(of_method(FedDyn), takes_steps(1)), ONE_WEIGHT.format("alpha"))
 
 
-def mean_of_participants(v: Any, x: Any) -> Any:
-    """The total after which h is the mean of the participants' new g_k."""
-    return v.m * ((v.memory["gradient"] + v.rows).mean(0) - v.shared["h"])
-
-
 def applied(h: Callable[[Any, Any], Any]) -> Hook:
     """The update with w ← mean θ_k + h(view, state) in the place of −h/α."""
     return server_to(lambda v, r: v.average(v.answers) + h(v, r))
@@ -388,7 +383,9 @@ DYN_EDITS = (
     *H.each(
         "total",
         {
-            "the server's memory is the mean of those who took part": mean_of_participants,
+            "the server's memory is the mean of those who took part": lambda v, x: (
+                v.m * ((v.memory["gradient"] + v.rows).mean(0) - v.shared["h"])
+            ),
             "server memory is updated without alpha": lambda v, x: x / float(v.method.alpha),
             "server memory is updated with the wrong sign": lambda v, x: -x,
         },
@@ -672,11 +669,6 @@ PFEDME = Rule(SERVER_STEP, of_method(PFedMe), "w ← w + server_stepsize·mean(w
 SEVERAL_STEPS = other_than(local_steps=1)
 
 
-def without_weight(setup: Setup) -> Setup:
-    """pFedMe's setup whose local steps lack the factor λ."""
-    return with_parameters(stepsize=lambda stepsize: stepsize / setup.method.regularization)(setup)  # type: ignore[attr-defined]
-
-
 PERSONAL_EDITS = (
     *OF_DITTO.each(
         "own",
@@ -705,7 +697,9 @@ PERSONAL_EDITS = (
         setup=with_parameters(server_stepsize=1),
     ),
     Rule(PARAMETERS, of_method(PFedMe)).broken(
-        "local steps lack the factor regularization", LOCAL_STEP, setup=without_weight
+        "local steps lack the factor regularization",
+        LOCAL_STEP,
+        setup=lambda setup: with_parameters(stepsize=lambda stepsize: stepsize / setup.method.regularization)(setup),
     ),
     OF_PFEDME.broken(
         "all proximal points of a round lie around the server's model",

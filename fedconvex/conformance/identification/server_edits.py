@@ -330,11 +330,6 @@ def rule_of(kind: Any) -> Any:
     return lambda v, old, delta: kind.second_moment(v.method, old, delta * delta, _Signs)
 
 
-def of_clients_squares(v: Any, old: Any, delta: Any) -> Any:
-    """The second moment of the average of (θ_k − w)²."""
-    return v.method.second_moment(old, v.average((v.answers - v.w) ** 2), _Signs)
-
-
 def shrunk(v: Any, old: Any, delta: Any) -> Any:
     """OpenFL's Yogi: v is multiplied by β₂, as in Adam, before its own rule."""
     own, square = v.method, delta * delta
@@ -394,7 +389,7 @@ OPTIMISER_EDITS = (
     ),
     MOMENTS.broken(
         "the second moment averages the squares of the clients' steps, not the square of their average",
-        update=moments(second=of_clients_squares),
+        update=moments(second=lambda v, old, _: v.method.second_moment(old, v.average((v.answers - v.w) ** 2), _Signs)),
     ),
     MOMENTS.broken(
         "the second moment is multiplied by beta2 before FedYogi's rule: v ← beta2·v − (1 − beta2)·Δ²·sign(v − Δ²)",

@@ -11,7 +11,6 @@ from fedconvex.methods.base import Method, State
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, coordinates
 from fedconvex.proofs_checks.search.lyapunov.grouped_federations import (
     InSubgroups,
-    Subgroup,
     SubgroupBoard,
     trial_federations,
     unknown,
@@ -80,7 +79,7 @@ def vectors_in_groups(posed: PosedRound, one: Attained) -> Iterator[dict[Key, An
         return
     assert isinstance(federation, InSubgroups)
     assert found is not None
-    axes, inside = federation.axes, _first_of_groups(federation)
+    axes, inside = federation.axes, {one.group: one for one in reversed(federation.members)}
     states = list(posed.before.items())[: sum(len(part.read) for part in posed.coordinates.parts)]
     evaluations = posed.board.evaluations
     used = [u for _, u in states]
@@ -115,10 +114,6 @@ def vectors_in_groups(posed: PosedRound, one: Attained) -> Iterator[dict[Key, An
             none = {key: ZERO for _, subgradient in posed.board.proximal for key in subgradient.parts}
             for a in axes:
                 yield none | {key: basic[i] for (key, axis), i in numbers.items() if axis == a}
-
-
-def _first_of_groups(federation: InSubgroups) -> dict[int, Subgroup]:
-    return {one.group: one for one in reversed(federation.members)}
 
 
 def _in_groups(state: State, federation: InSubgroups, groups: Groups) -> State:

@@ -92,7 +92,7 @@ class Equations:
             left, measured = (squares(form, gradients_first) for form in (rest, least))
         except Indefinite:
             return None
-        if len(measured) < len({*self._coordinates, *_keys(least)}):
+        if len(measured) < len({*self._coordinates, *(key for pair in least.products for key in pair)}):
             return None
         multipliers = {name: self.known[name] for name in self.support if self.known[name]}
         return Completed(entries, multipliers, left, measured)
@@ -160,10 +160,6 @@ def _entry(form: Form, what: Any) -> Any:
         if b == key:
             total = total + c * vector.get(a, ZERO)
     return total
-
-
-def _keys(form: Form) -> set[Key]:
-    return {key for pair in form.products for key in pair}
 
 
 def gradients_first(key: Key) -> Any:

@@ -52,17 +52,15 @@ class Combination:
             "noise": question.spec.noise is not None,
             "moments of draws in several rounds": question.settled is not None,
             "random communication": question.terms.histories_of.branches and not question.enumerated,
-            "inexact answers in several rounds": self._is_of_several_residuals,
+            "inexact answers in several rounds": (
+                not self.question.enumerated and len(self.question.board.residuals) > 1
+            ),
             "a single client": question.board.clients == 1,
             "functions of a single curvature": clients.lowest == clients.highest,
             "conditions beside curvatures": not clients.by_curvatures,
         }
         if about := [name for name, holds in what.items() if holds]:
             raise NoLemma(f"proofs about {about[0]} are not written out")
-
-    @property
-    def _is_of_several_residuals(self) -> bool:
-        return not self.question.enumerated and len(self.question.board.residuals) > 1
 
     @cached_property
     def squares(self) -> list[tuple[Any, Family]]:
