@@ -7,6 +7,7 @@ together as fit into its cache, since every step reads and writes all their para
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from fedconvex.deep.graphs import graphed
 from fedconvex.deep.local_mode import own_generators
-from fedconvex.deep.networks import Batch, Network, Toward
+from fedconvex.deep.networks import Batch, DescentStep, Network, Toward
 from fedconvex.problems.base import Subproblem
 from fedconvex.problems.local_sgd import Descent, Moments, in_order_of_steps
 
@@ -115,10 +116,11 @@ def _descend(
                 pushed = None if push is None else push[:count]
                 if velocity is None:
                     own = None if toward is None else toward.of(count)
-                    step = network.step_function(here, stepsize, rows, pushed, toward=own)
+                    step = network.step_function(DescentStep(here, stepsize, rows, pushed, toward=own))
                 else:
                     own = None if center is None else Toward(center[:count], stepsize * weight)
-                    step = _with_momentum(network, here, stepsize, rows, pushed, velocity[:count], momentum, own)
+                    plain = DescentStep(here, stepsize, rows, pushed, toward=own)
+                    step = _with_momentum(network, plain, velocity[:count], momentum)
                 if network.repeats:
                     changed = [here] if velocity is None else [here, velocity[:count]]
                     step = graphed(step, changed, int(descent.batches.steps[members].max()))
@@ -172,22 +174,14 @@ class _Moments:
         theta.addcdiv_(first, scale, value=-stepsize / (1 - one**number))
 
 
-def _with_momentum(
-    network: Network,
-    theta: Tensor,
-    stepsize: float,
-    keep: "float | Tensor",
-    push: Tensor | None,
-    velocity: Tensor,
-    momentum: float,
-    toward: Toward | None,
-) -> Callable[[Batch], None]:
+def _with_momentum(network: Network, plain: DescentStep, velocity: Tensor, momentum: float) -> Callable[[Batch], None]:
     """A function that takes one step: v ← momentum·v + (the change of theta without momentum), then theta ← theta + v.
 
     `velocity` holds this v, which is −stepsize times the velocity of the core and of torch.optim.SGD.
     """
-    accumulate = network.step_function(theta, stepsize, momentum, push, into=velocity)
-    shrink, room = keep - 1, None if toward is None else torch.empty_like(theta)
+    theta, toward = plain.theta, plain.toward
+    accumulate = network.step_function(replace(plain, keep=momentum, into=velocity, toward=None))
+    shrink, room = plain.keep - 1, None if toward is None else torch.empty_like(theta)
 
     def step(batch: Batch) -> None:
         accumulate(batch)

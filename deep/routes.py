@@ -15,6 +15,7 @@ from torch.nn.modules.conv import _ConvNd
 
 from fedconvex.deep.devices import wait_for
 from fedconvex.deep.memory import Budget, with_room
+from fedconvex.deep.networks.base import DescentStep
 from fedconvex.deep.networks.functional import FunctionalNetwork
 from fedconvex.deep.problem import NetworkProblem
 from fedconvex.deep.processes import Processes
@@ -82,8 +83,8 @@ def is_faster_together(task: Task, problem: NetworkProblem, solver: LocalSolver)
     batch = shards.batch(rows, ones)
     alone = [(theta[k : k + 1], shards.batch(rows[k : k + 1], ones[k : k + 1])) for k in range(several)]
     with torch.no_grad():
-        together = network.step_function(theta, 0.0, 1.0, None)
-        steps = [(network.step_function(own, 0.0, 1.0, None), samples) for own, samples in alone]
+        together = network.step_function(DescentStep(theta, 0.0))
+        steps = [(network.step_function(DescentStep(own, 0.0)), samples) for own, samples in alone]
         calls = (lambda: together(batch), lambda: [step(samples) for step, samples in steps])
         taken = [[seconds_of(call, shards.device) for call in calls] for _ in range(1 + REPETITIONS)]
     least = np.min(taken[1:], axis=0)  # the first calls may compile and allocate

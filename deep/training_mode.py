@@ -29,7 +29,7 @@ from fedconvex.deep.local_mode import (
     transformed,
 )
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.networks import Batch, Layout, Network, Toward
+from fedconvex.deep.networks import Batch, DescentStep, Layout, Network
 from fedconvex.deep.networks.functional import gradients_alone, kernels_for, parameters_in, step_of_gradients
 from fedconvex.deep.networks.layout import aliases_of, duplicate
 from fedconvex.errors import InvalidInput
@@ -224,16 +224,8 @@ class _ClientInTraining(Network):
     def gradients(self, theta: Tensor, batch: Batch) -> Tensor:
         return torch.cat([part.reshape(1, -1) for part in self._gradients(batch)], 1)
 
-    def step_function(
-        self,
-        theta: Tensor,
-        stepsize: float,
-        keep: "float | Tensor",
-        push: Tensor | None,
-        into: Tensor | None = None,
-        toward: Toward | None = None,
-    ) -> Callable[[Batch], None]:
-        return step_of_gradients(self._gradients, self.layout, theta, stepsize, keep, push, into, toward)
+    def step_function(self, step: DescentStep) -> Callable[[Batch], None]:
+        return step_of_gradients(self._gradients, self.layout, step)
 
     def _gradients(self, batch: Batch) -> tuple[Tensor, ...]:
         of_model, of_transform = step_seeds(*self.place, self.step)

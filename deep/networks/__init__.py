@@ -5,6 +5,7 @@ from torch import nn
 
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.networks.base import Batch as Batch
+from fedconvex.deep.networks.base import DescentStep as DescentStep
 from fedconvex.deep.networks.base import Network as Network
 from fedconvex.deep.networks.base import Toward as Toward
 from fedconvex.deep.networks.functional import FunctionalNetwork as FunctionalNetwork

@@ -31,6 +31,28 @@ class Toward:
         return Toward(self.center[:count], self.part[:count] if isinstance(self.part, Tensor) else self.part)
 
 
+@dataclass(frozen=True, eq=False)
+class DescentStep:
+    """The update of `into` (K, d), by default theta, in place, from the gradients of a batch:
+    into ← keep·into + toward.part·(toward.center − keep·into) − stepsize·gradients(theta) + push.
+
+    keep is a number or (K, 1), push is (K, d). With `into` a velocity and `keep` its momentum, this is a step with
+    momentum.
+    """
+
+    theta: Tensor
+    stepsize: float
+    keep: "float | Tensor" = 1.0
+    push: Tensor | None = None
+    into: Tensor | None = None
+    toward: Toward | None = None
+
+    @property
+    def changing(self) -> Tensor:
+        """What the step updates."""
+        return self.theta if self.into is None else self.into
+
+
 class Network(ABC):
     """A module as a function of its parameters, for K clients at once.
 
@@ -63,18 +85,5 @@ class Network(ABC):
         """Σ_i shares_ki ∇loss_ki, (K, d)."""
 
     @abstractmethod
-    def step_function(
-        self,
-        theta: Tensor,
-        stepsize: float,
-        keep: "float | Tensor",
-        push: Tensor | None,
-        into: Tensor | None = None,
-        toward: Toward | None = None,
-    ) -> Callable[[Batch], None]:
-        """A function of a batch that updates `into` (K, d), by default theta, in place:
-        into ← keep·into + toward.part·(toward.center − keep·into) − stepsize·gradients(theta) + push.
-
-        keep is a number or (K, 1), push is (K, d); they are the same in every step, so that a network can plan the
-        step once. With `into` a velocity and `keep` its momentum, this is a step with momentum.
-        """
+    def step_function(self, step: DescentStep) -> Callable[[Batch], None]:
+        """A function of a batch that makes this step, whose vectors are always the same: a network can plan it once."""

@@ -15,7 +15,7 @@ from torch.nn.functional import conv2d
 
 from fedconvex.deep.losses import TorchLoss
 from fedconvex.deep.memory import TensorMemory, is_out_of_memory
-from fedconvex.deep.networks.base import Batch, Network, Toward
+from fedconvex.deep.networks.base import Batch, DescentStep, Network
 from fedconvex.deep.networks.layered import has_hooks, in_sequence
 from fedconvex.deep.networks.layout import Layout, Views, aliases_of, twin
 
@@ -94,15 +94,8 @@ class FunctionalNetwork(Network):
         gradients = self._gradients(self.layout.views(theta.expand(len(batch.targets), -1)), batch)
         return torch.cat([part.flatten(1) if part.ndim > 1 else part[:, None] for part in gradients], 1)
 
-    def step_function(
-        self,
-        theta: Tensor,
-        stepsize: float,
-        keep: "float | Tensor",
-        push: Tensor | None,
-        into: Tensor | None = None,
-        toward: Toward | None = None,
-    ) -> Callable[[Batch], None]:
+    def step_function(self, step: DescentStep) -> Callable[[Batch], None]:
+        theta = step.theta
         if len(theta) == 1 and self._is_called and theta.device.type == "cpu":
             # As the plain loop calls it: exchanging the parameters in every step would take longer than small steps.
             own = parameters_in(self._copy, self.layout, theta[0])
@@ -110,11 +103,9 @@ class FunctionalNetwork(Network):
             def gradients(batch: Batch) -> tuple[Tensor, ...]:
                 return gradients_alone(self._copy, own, self.loss, self.lower, batch)
 
-            return step_of_gradients(gradients, self.layout, theta, stepsize, keep, push, into, toward)
+            return step_of_gradients(gradients, self.layout, step)
         views = self.layout.views(theta)
-        return step_of_gradients(
-            lambda batch: self._gradients(views, batch), self.layout, theta, stepsize, keep, push, into, toward
-        )
+        return step_of_gradients(lambda batch: self._gradients(views, batch), self.layout, step)
 
     @cached_property
     def _copy(self) -> nn.Module:
@@ -293,20 +284,13 @@ def scaled_gradients(total: Tensor, leaves: Sequence[Tensor], lower: torch.dtype
 
 
 def step_of_gradients(
-    gradients_of: Callable[[Batch], tuple[Tensor, ...]],
-    layout: Layout,
-    theta: Tensor,
-    stepsize: float,
-    keep: "float | Tensor",
-    push: Tensor | None,
-    into: Tensor | None,
-    toward: Toward | None,
+    gradients_of: Callable[[Batch], tuple[Tensor, ...]], layout: Layout, step: DescentStep
 ) -> Callable[[Batch], None]:
     """`Network.step_function` from the gradients of a batch, one (K, *shape) for each parameter."""
-    changing = theta if into is None else into
+    changing, keep, toward = step.changing, step.keep, step.toward
     targets = tuple(layout.views(changing).values())
 
-    def step(batch: Batch) -> None:
+    def made(batch: Batch) -> None:
         gradients = gradients_of(batch)
         if isinstance(keep, Tensor) or keep != 1:
             changing.mul_(keep)
@@ -314,11 +298,11 @@ def step_of_gradients(
             changing.lerp_(toward.center, toward.part)
         # The targets are views of `changing`: no flat gradient is assembled.
         for target, gradient in zip(targets, gradients, strict=True):
-            target.sub_(gradient, alpha=stepsize)
-        if push is not None:
-            changing.add_(push)
+            target.sub_(gradient, alpha=step.stepsize)
+        if step.push is not None:
+            changing.add_(step.push)
 
-    return step
+    return made
 
 
 def kernels_for(module: nn.Module) -> Callable[[], AbstractContextManager[object]]:

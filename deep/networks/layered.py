@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from fedconvex.deep.calls import Call, machine_code_for
 from fedconvex.deep.losses import TorchLoss
-from fedconvex.deep.networks.base import Batch, Network, Toward
+from fedconvex.deep.networks.base import Batch, DescentStep, Network
 from fedconvex.deep.networks.layout import Layout
 from fedconvex.deep.networks.products import added_product_calls, product_calls
 
@@ -109,17 +109,9 @@ class LayeredNetwork(Network):
     def repeats(self) -> bool:
         return True
 
-    def step_function(
-        self,
-        theta: Tensor,
-        stepsize: float,
-        keep: "float | Tensor",
-        push: Tensor | None,
-        into: Tensor | None = None,
-        toward: Toward | None = None,
-    ) -> Callable[[Batch], None]:
-        changing = theta if into is None else into
-        parts, changed = self._parts(theta), {part.layer: part for part in self._parts(changing)}
+    def step_function(self, step: DescentStep) -> Callable[[Batch], None]:
+        keep, toward, stepsize = step.keep, step.toward, step.stepsize
+        parts, changed = self._parts(step.theta), {part.layer: part for part in self._parts(step.changing)}
         centers = {} if toward is None else {part.layer: part for part in self._parts(toward.center)}
         # The product scales the weights by one number, beta; factors that differ between clients are multiplied before.
         fused = toward is None and not isinstance(keep, Tensor)
@@ -147,13 +139,13 @@ class LayeredNetwork(Network):
         @lru_cache(maxsize=2)  # by identity; the caller reuses two batches: full ones, and the last ones of epochs
         def calls_for(batch: Batch) -> list[Call]:
             calls = self._backpropagation(parts, batch, False, update_calls)
-            return calls if push is None else [*calls, partial(changing.add_, push)]
+            return calls if step.push is None else [*calls, partial(step.changing.add_, step.push)]
 
-        def step(batch: Batch) -> None:
+        def made(batch: Batch) -> None:
             for call in calls_for(batch):
                 call()
 
-        return step
+        return made
 
     def _backpropagation(
         self,

@@ -11,7 +11,7 @@ from torch import nn
 
 from fedconvex.deep.losses import loss_of
 from fedconvex.deep.networks import functional
-from fedconvex.deep.networks.base import Batch
+from fedconvex.deep.networks.base import Batch, DescentStep
 from fedconvex.deep.networks.functional import FunctionalNetwork, channels_last
 from fedconvex.deep.networks.layout import Layout
 
@@ -78,7 +78,7 @@ def test_it_is_the_module(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     moved = [theta.clone(), theta.clone()]
     for network, place in zip((fast, usual), moved, strict=True):
-        step = network.step_function(place, 0.1, 0.9, None)
+        step = network.step_function(DescentStep(place, 0.1, 0.9))
         step(batch)
         step(batch)
     torch.testing.assert_close(*moved, **close)

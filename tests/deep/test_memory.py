@@ -52,6 +52,11 @@ def limited(
     return tried
 
 
+def clients_of(network: Any, at: Any, *others: Any) -> int:
+    """The number of clients in a step, or whose gradients are computed at theta."""
+    return len(getattr(at, "theta", at))
+
+
 def small_memory(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
     tried = limited(monkeypatch, most, (LayeredNetwork, "gradients"), (FunctionalNetwork, "gradients"))
     monkeypatch.setattr(memory, "NUMBERS", 2000)
@@ -83,7 +88,7 @@ def test_one_client_that_does_not_fit_is_an_error(monkeypatch: pytest.MonkeyPatc
 def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU, too: fewer step together from time to time, and not without end."""
     methods = ((LayeredNetwork, "step_function"), (LayeredNetwork, "gradients"))
-    together = limited(monkeypatch, 0, *methods, of=lambda network, theta, _: len(theta), error=error)
+    together = limited(monkeypatch, 0, *methods, of=clients_of, error=error)
     with pytest.raises(OutOfMemory, match="one client alone"):
         once(solver=solver)
     assert together[0] == len(CLIENTS) or solver is not SGD
@@ -93,7 +98,7 @@ def test_a_round_that_never_fits_ends(solver: Any, error: Exception, monkeypatch
 
 def test_fewer_clients_step_together_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = once()
-    together = limited(monkeypatch, 2, (LayeredNetwork, "step_function"), of=lambda network, theta, _: len(theta))
+    together = limited(monkeypatch, 2, (LayeredNetwork, "step_function"), of=clients_of)
     found = once()
     assert max(together) == 4
     assert together[-1] <= 2

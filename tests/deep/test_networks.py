@@ -12,7 +12,7 @@ from torch.func import functional_call
 
 from fedconvex.deep import calls
 from fedconvex.deep.losses import LOSSES, TorchCrossEntropy, TorchLoss, loss_of
-from fedconvex.deep.networks import Batch, FunctionalNetwork, Layout, Network, Toward, network_of, products
+from fedconvex.deep.networks import Batch, DescentStep, FunctionalNetwork, Layout, Network, Toward, network_of, products
 from fedconvex.deep.networks.layered import LayeredNetwork
 from fedconvex.errors import InvalidInput
 
@@ -118,7 +118,7 @@ def test_steps(name: str, by: str, keep: object, pushed: bool, network_by: Any) 
         toward = Toward(0.2 * theta.flip(0), part)
         expected = expected + part * (toward.center - expected)
     expected = expected - 0.3 * network.gradients(theta, batch) + (0 if push is None else push)
-    network.step_function(theta, 0.3, keep, push, toward=toward)(batch)
+    network.step_function(DescentStep(theta, 0.3, keep, push, toward=toward))(batch)
     torch.testing.assert_close(theta, expected)
 
 
@@ -129,7 +129,7 @@ def test_a_step_is_taken_with_what_the_batch_holds_now() -> None:
     expected = theta.clone()
     for held in (batch, other, batch):
         expected -= 0.3 * network.gradients(expected, held)
-    step = network.step_function(theta, 0.3, 1.0, None)
+    step = network.step_function(DescentStep(theta, 0.3))
     step(batch)
     kept = batch.inputs.clone()
     batch.inputs.copy_(other.inputs)
@@ -145,7 +145,7 @@ def test_what_is_no_number_reaches_the_last_layer(by: str, name: str, network_by
     network, batch = network_by(by, chain(name, CLASSES), TorchCrossEntropy()), batch_for("cross_entropy")
     theta = points(network.layout)
     batch.inputs[1, 0, 0] = float("nan")
-    network.step_function(theta, 0.3, 1.0, None)(batch)
+    network.step_function(DescentStep(theta, 0.3))(batch)
     assert theta[1, -1].isnan()
     assert theta[[0, 2]].isfinite().all()
 

@@ -150,11 +150,11 @@ def _velocities(
         descending(clients, network, descent, subproblem, theta, scale, members)
         after(held[0], members)
 
-    def steps(network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, *rest: Any) -> Any:
+    def steps(network: Any, plain: Any, velocity: Any, momentum: float) -> Any:
         if not held:
             held.append(velocity)
             before(velocity, now[0])
-        return stepping(network, theta, stepsize, keep, push, velocity, *rest)
+        return stepping(network, plain, velocity, momentum)
 
     patch.setattr(local_sgd, "_descend", whole)
     patch.setattr(local_sgd, "_with_momentum", steps)
@@ -177,13 +177,12 @@ def finished_clients_roll_on(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("fedconvex.deep.memory.CACHE", 2**30)  # all clients together
     original, whole = local_sgd._with_momentum, []
 
-    def wrong(
-        network: Any, theta: Any, stepsize: Any, keep: Any, push: Any, velocity: Any, momentum: float, toward: Any
-    ) -> Any:
+    def wrong(network: Any, plain: Any, velocity: Any, momentum: float) -> Any:
+        theta = plain.theta
         if len(theta) == len(CLIENTS):
             whole[:] = [theta, velocity]
         everyone, velocities = whole
-        step = original(network, theta, stepsize, keep, push, velocity, momentum, toward)
+        step = original(network, plain, velocity, momentum)
 
         def rolling(batch: Batch) -> None:
             step(batch)
