@@ -2,7 +2,7 @@
 
 | modules | contents |
 |---|---|
-| `one_round`, `one_step` | lemmas about a round and about a client's step |
+| `one_round` | the inequalities of one round |
 | `claimed_fixed_points` | proofs of (3) to (7), (11) to (13), (17), (19), Propositions 1 to 3 |
 | `claimed_theorems` | Theorems 1 and 2, Corollary 1, (22) |
 | `divergence` | a run that diverges with one local step |

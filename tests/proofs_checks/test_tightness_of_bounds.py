@@ -4,11 +4,12 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from instance_search import counterexample, search, shrunk
 
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import papers_with_proofs
 from fedconvex.proofs_checks.remarks import remarks_of
-from fedconvex.proofs_checks.tightness import Tightness, counterexample, neighbours, perturbed, search, shrunk
+from fedconvex.proofs_checks.tightness import Tightness, neighbours, perturbed
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory import papers

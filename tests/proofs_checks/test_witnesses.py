@@ -5,11 +5,12 @@ import sys
 from fractions import Fraction
 
 import pytest
+from instance_search import search
 
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks import catalogue
 from fedconvex.proofs_checks.remarks import remarks_of
-from fedconvex.proofs_checks.tightness import Tightness, search
+from fedconvex.proofs_checks.tightness import Tightness
 from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.witnesses import LINES, Witness, replay
 from fedconvex.verdicts import Verdict

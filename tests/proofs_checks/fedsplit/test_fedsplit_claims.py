@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import fedsplit_lemmas
 import pytest
 from claim_mutants import mutants, mutated_proofs, refused
 
@@ -23,7 +24,7 @@ from fedconvex.claims.terms import (
     server,
 )
 from fedconvex.proofs_checks.claims import builder_of
-from fedconvex.proofs_checks.fedsplit import claimed_fixed_points, claimed_theorems, divergence, one_round, one_step
+from fedconvex.proofs_checks.fedsplit import claimed_theorems, divergence, one_round
 from fedconvex.proofs_checks.kernel import theorem
 from fedconvex.proofs_checks.kernel.proofs import Combine, Derivation, Root
 from fedconvex.proofs_checks.library import Lemma, Parts, concluding
@@ -37,16 +38,20 @@ RESTING = [s for s in PROVED if s.setting.rests]
 
 
 def named_lemmas() -> Iterator[tuple[str, Lemma]]:
-    for module in (one_round, one_step, claimed_fixed_points):
-        for name, found in vars(module).items():
-            lemmas = found if type(found) is tuple else (found,)
-            yield from ((f"{name}{k or ''}", lemma) for k, lemma in enumerate(lemmas) if type(lemma) is Lemma)
+    for name, found in vars(fedsplit_lemmas).items():
+        lemmas = found if type(found) is tuple else (found,)
+        yield from ((f"{name}{k or ''}", lemma) for k, lemma in enumerate(lemmas) if type(lemma) is Lemma)
 
 
 LEMMAS = dict(named_lemmas())
 INEQUALITIES = {name: lemma for name, lemma in LEMMAS.items() if not lemma.setting.rests}
 # mutants of three steps are thousands
 FEW_MUTANTS = {name: lemma for name, lemma in INEQUALITIES.items() if "STEPS" not in name or not name[-1].isdigit()}
+
+
+def at_once(claim: Claim) -> Derivation:
+    """Both sides are the same on the board."""
+    return Derivation((concluding(claim, Parts()),))
 
 
 def about(claim: Claim, other: Claim, proof: Derivation) -> Derivation:
@@ -93,14 +98,14 @@ def test_a_proof_that_differs_in_one_multiplier_is_refused(name: str) -> None:
 
 
 def test_a_round_needs_that_the_server_is_the_mean() -> None:
-    lemma = one_round.ROUND
+    lemma = fedsplit_lemmas.ROUND
     assert refused(lemma.setting, lemma.claim, replace(lemma.proof, invariants=()))
     for always in (2 * mean(memory("z", 0)), minimiser, mean(gradient(server(0)))):
         assert refused(lemma.setting, lemma.claim, replace(lemma.proof, invariants=(("server", always),)))
 
 
 def test_a_round_contracts_only_with_the_matched_stepsize() -> None:
-    lemma = one_round.ROUND
+    lemma = fedsplit_lemmas.ROUND
     given = lemma.setting.method_parameters
     twice = {**given, "stepsize": 2 * given["stepsize"]}
     assert refused(replace(lemma.setting, method_parameters=twice), lemma.claim, lemma.proof)
@@ -108,7 +113,7 @@ def test_a_round_contracts_only_with_the_matched_stepsize() -> None:
 
 def test_a_condition_number_below_one_has_no_factor() -> None:
     """√κ ≥ 1 is used, and follows from κ ≥ 1, not from κ ≥ 1/2."""
-    lemma = one_round.ROUND
+    lemma = fedsplit_lemmas.ROUND
     kappa = parameter("kappa")
     weaker = replace(lemma.setting, conditions=((kappa, ">=", number(Fraction(1, 2))),))
     assert refused(weaker, lemma.claim, lemma.proof)
@@ -135,17 +140,17 @@ def test_other_vectors_do_not_vanish_at_fixed_points(statement) -> None:
 
 
 def test_two_local_steps_of_fedgd_rest_elsewhere() -> None:
-    lemma = claimed_fixed_points.FEDGD_RESTS[1]
+    lemma = fedsplit_lemmas.FEDGD_RESTS[1]
     for vector in (mean(gradient(server(0))), mean(gradient(server(0) - parameter("stepsize") * gradient(server(0))))):
-        assert refused(lemma.setting, vanishes(vector), claimed_fixed_points.at_once(vanishes(vector)))
+        assert refused(lemma.setting, vanishes(vector), at_once(vanishes(vector)))
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_the_sum_of_the_local_gradients_is_what_it_says(place: int) -> None:
     """For e = 1, 2, 3 the term equals Σ_i ∇f(G^{i−1}(x)), and for no other e."""
-    setting = replace(claimed_fixed_points.FEDGD_RESTS[place].setting, rests=False)
+    setting = replace(fedsplit_lemmas.FEDGD_RESTS[place].setting, rests=False)
     for steps in (1, 2, 3):
-        first, *others = claimed_fixed_points.gradients_on_the_way(steps)
+        first, *others = fedsplit_lemmas.gradients_on_the_way(steps)
         claim = equal(local_gradients, sum(others, start=first))
         right = Derivation((Combine(claim.left, claim.right, relation="="),))
         assert refused(setting, claim, right) == (steps != place + 1)
@@ -154,7 +159,7 @@ def test_the_sum_of_the_local_gradients_is_what_it_says(place: int) -> None:
 def test_any_number_of_local_steps_is_not_one_step() -> None:
     setting = fedsplit.equation4.setting
     claim = equal(answers, server(0) - parameter("stepsize") * gradient(server(0)))
-    assert refused(setting, claim, claimed_fixed_points.at_once(claim))
+    assert refused(setting, claim, at_once(claim))
     summed = equal(answers, server(0) - parameter("stepsize") * local_gradients)
     theorem(setting, summed, Derivation((Combine(summed.left, summed.right, relation="="),)))
 
@@ -167,7 +172,7 @@ def test_a_resting_state_has_no_invariants_and_no_draws() -> None:
 
 
 def test_a_mean_is_not_a_minimiser_of_functions_that_are_not_convex() -> None:
-    lemma = claimed_fixed_points.FEDSPLIT_IS_OPTIMAL
+    lemma = fedsplit_lemmas.FEDSPLIT_IS_OPTIMAL
     assert refused(replace(lemma.setting, curvature=(number(-1), None)), lemma.claim, lemma.proof)
 
 

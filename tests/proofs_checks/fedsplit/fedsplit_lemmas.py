@@ -1,27 +1,56 @@
-"""FedSplit: inequalities of one client's step: reflected proximal steps, local gradient steps, Moreau envelopes.
+"""Lemmas about FedSplit that are no statement of its paper: for the kernel to prove, and to refuse where changed.
+
+Inequalities of one client's step: reflected proximal steps, local gradient steps, Moreau envelopes; of one round; and
+fixed points.
 
 x and y are any two points of each client. The curvatures lie between ℓ_* and L^* = κℓ_*; s = 1/√(ℓ_*L^*).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from fedconvex.claims.claim import Claim, ClaimSetting, at_most
+from fedconvex.claims.methods import running
+from fedconvex.claims.settings import setting_of
 from fedconvex.claims.terms import (
     Number,
     Vector,
     family,
     gradient,
     inner,
+    mean,
+    memory,
+    minimiser,
     norm,
     number,
     parameter,
+    server,
+    solutions,
     square,
     value,
 )
-from fedconvex.proofs_checks.fedsplit.one_round import factor, kappa, matched, mu
-from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Line, Lower, Nonnegative
+from fedconvex.proofs_checks.fedsplit.claimed_fixed_points import minimises, resting_fedgd
+from fedconvex.proofs_checks.fedsplit.one_round import (
+    FEDGD,
+    INVARIANTS,
+    L,
+    b,
+    best,
+    factor,
+    kappa,
+    matched,
+    mu,
+    nearer_lines,
+    one_round,
+    round_lines,
+    server_is_nearer,
+)
+from fedconvex.proofs_checks.kernel.proofs import Between, Derivation, Line, Lower, Nonnegative, Upper
 from fedconvex.proofs_checks.library import Lemma, Parts, by, cited, concluding, rooted, squared, with_example
+from fedconvex.statements.assumptions import ProxError
 from fedconvex.theory import fedsplit
+from fedconvex.theory.fedsplit.convergence import FEDSPLIT
+from fedconvex.theory.fedsplit.vectors import vanishes
 
 CURVED = with_example(
     ClaimSetting(signs={"mu": "positive", "kappa": "positive"}, conditions=((kappa, ">=", number(1)),),
@@ -121,3 +150,77 @@ ENVELOPE_BELOW_PARABOLA = _of(
     CONVEX, _envelope(x), _tangent + square(_center(x) - _center(y)) / (2 * s),
     by(Lower(y, x)) + 1 / (2 * s) * squared(points),
 )  # fmt: skip
+
+
+# ---- a round
+
+MATCHED = setting_of((*FEDSPLIT, ProxError()), (), fedsplit.PAPER.notation, {}, frozenset({"minimiser"}))
+
+
+def _round(setting: ClaimSetting, factor: Any, stepsize: Any, two_points: Parts) -> Lemma:
+    claim = one_round(factor, stepsize)
+    return Lemma(setting, claim, Derivation(round_lines(claim, factor, stepsize, two_points), INVARIANTS))
+
+
+# Theorem 1.
+ROUND = _round(MATCHED, factor, matched, by(Between(solutions, minimiser)))
+
+# Theorem 1, sharper: any stepsize, and any q of at least 1, 1/(sℓ_*) and sL^*.
+q = parameter("q")
+ANY_STEPSIZE = with_example(ClaimSetting(
+    **running("FedSplit", stepsize=s), curvature=(mu, L), answers="error", inexactness=b,
+    signs={**dict.fromkeys(("mu", "L", "stepsize", "q"), "positive"), "b": "nonnegative"}, minimiser=True,
+    conditions=((L, ">=", mu), (q, ">=", 1 / (s * mu)), (q, ">=", s * L), (q, ">=", number(1))),
+))  # fmt: skip
+ROUND_OF_ANY_STEPSIZE = _round(
+    ANY_STEPSIZE, 1 - 2 / (q + 1), s, by(Between(solutions, minimiser, 1 / (s * q), q / s))
+)  # fmt: skip
+
+
+SERVER_IS_NEARER = Lemma(MATCHED, server_is_nearer(matched), Derivation(nearer_lines(matched), INVARIANTS))
+
+
+def gap() -> Lemma:
+    """(F(x) − F*)/m ≤ ½L^*‖x − x*‖²: the descent lemma at x*."""
+    claim = at_most(value(server(0)) - value(minimiser), kappa * mu / 2 * square(server(0) - minimiser))
+    return Lemma(MATCHED, claim, Derivation((concluding(claim, by(Upper(server(0), minimiser))),)))
+
+
+GAP = gap()
+
+
+def descent() -> Lemma:
+    """‖x⁺ − x*‖ ≤ (κ − 1)/(κ + 1)‖x − x*‖, for the step 2/(ℓ_* + L^*)."""
+    claim = at_most(norm(server(1) - minimiser), (kappa - 1) / (kappa + 1) * norm(server(0) - minimiser))
+    change = gradient(server(0)) - gradient(minimiser)
+    parts = best**2 * (by(Between(server(0), minimiser)) + squared(change - mean(change)))
+    return Lemma(FEDGD, claim, Derivation(rooted(claim.left, claim.right, parts, "a round")))
+
+
+DESCENT = descent()
+
+
+# ---- fixed points
+
+# Proposition 3: the average of a fixed point of FedSplit is optimal.
+FEDSPLIT_IS_OPTIMAL = minimises(fedsplit.proposition3.setting, mean(memory("z", 0)))
+
+
+def gradients_on_the_way(local_steps: int) -> Iterable[Vector]:
+    """∇f_j(G_j^{i−1}(x)), i = 1, …, e."""
+    point = server(0)
+    for _ in range(local_steps):
+        yield gradient(point)
+        point = fedsplit.gradient_map.calculator.formula(x=point, stepsize=s, gradient=gradient(point))
+
+
+def rests(local_steps: int) -> Lemma:
+    """(5) for a number of local steps."""
+    first, *others = gradients_on_the_way(local_steps)
+    claim = vanishes(fedsplit.fedgd_residual.calculator.formula(gradients=sum(others, start=first)))
+    return Lemma(resting_fedgd(local_steps), claim, Derivation((concluding(claim, Parts()),)))
+
+
+FEDGD_RESTS = tuple(rests(e) for e in (1, 2, 3))
+# After Proposition 1: with one local step a fixed point is a minimiser.
+FEDGD_IS_OPTIMAL = minimises(resting_fedgd(1, convex=True), server(0))
