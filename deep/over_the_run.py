@@ -39,7 +39,6 @@ APPLIES, DOES_NOT, REFUTED = "applies", "does not apply", "refuted by this round
 COLUMNS = (
     "round", "statement", "applies", "verdict", "quantity", "promised", "happened", "slack", "assumption", "reason",
 )  # fmt: skip
-CURVATURES = ("L", "L_minus")
 SLACK = 1e-3  # relative: curvatures between points that exceed the measured ones by less decide nothing
 DEVIATIONS = 6  # standard errors of a sampled decrease that a refutation allows for
 

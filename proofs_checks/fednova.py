@@ -1,6 +1,5 @@
 """The statements on clients with different numbers of local steps beside the running code, exactly."""
 
-from fractions import Fraction
 from typing import Any
 
 import fedconvex as fc
@@ -9,8 +8,6 @@ from fedconvex.proofs_checks.evidence import CodeComparison
 from fedconvex.proofs_checks.remarks import Remarks, remarks_on
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import fednova
-
-F = Fraction
 
 
 def steps(number: int) -> list[int]:

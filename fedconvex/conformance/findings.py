@@ -50,7 +50,6 @@ NEVER_SHUFFLED = "every epoch left the same sample for last: the samples seem ne
 PRINTS = "the implementation prints"
 NOT_DETERMINISTIC = "the same run gives other numbers"
 ORDER = "the result depends on the order of the clients"
-FIRST_POINT = "the first model is not x0"
 SINGLE = "the numbers differ by no more than single precision would"
 EQUAL_WORK = "all clients did equal work: with an argument local_steps, unequal work is checked, too"
 REFUSES_PARTIAL = "partial participation: the implementation raises NotImplementedError where clients are inactive"

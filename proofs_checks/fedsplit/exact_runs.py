@@ -5,7 +5,7 @@ Each function takes a formula and an instance's number and returns two values: t
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import flint
 import numpy as np
@@ -72,14 +72,6 @@ def least_squares_fedprox(number: int) -> Pair:
     s = Fraction(number + 1, 2)
     found = fc.fixed_point(fc.FedProx(mu=1 / s), fc.LeastSquares(A, b), arithmetic="exact").point
     return tuple(fedsplit.fedprox_fixed_point.formula(A=A, b=b, stepsize=s)), tuple(found)
-
-
-class Solutions(NamedTuple):
-    """Of ½(x − 1)² + ½(2x)²: the minimiser, and where FedGD (s = 1/8, e = 2) and FedProx (s = 1) rest."""
-
-    minimiser: Any
-    fedgd: Any
-    fedprox: Any
 
 
 def weighted(number: int) -> tuple[Any, list[Fraction]]:

@@ -260,14 +260,6 @@ def _times(c: Number, of: Combination) -> Combination:
     return [(c if a == ONE else c * a, atom) for a, atom in of]
 
 
-def combined(parts_of: Combination) -> Number:
-    """The combination as one number."""
-    found = number(0)
-    for c, atom in parts_of:
-        found = found + (c if atom is None else c * atom)
-    return found
-
-
 def at_most_zero(fact: Any, setting: ClaimSetting, lines: Mapping[str, Any], claim_of: Any) -> Number:
     """What the fact says is >= 0, as a term of the claim language."""
     match fact:

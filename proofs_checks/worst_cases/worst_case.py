@@ -175,7 +175,6 @@ def _are_close(attained: Any, proved: Fraction | None, relative: Fraction) -> bo
     return attained is not None and proved is not None and proved - attained <= relative * abs(proved)
 
 
-BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
 SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
 TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated

@@ -101,7 +101,6 @@ NUMBERS = range(2, 16)  # of local steps, at numbers
 FEW = range(2, 6)  # with functions of the parameters
 MOST_TERMS = 12  # of a closed form
 LOCAL = ("y", "g")
-Entries = Callable[[StepRound], Mapping[Pair, Any]]  # V's
 Name = tuple[str, Any]  # what a closed form is of
 
 

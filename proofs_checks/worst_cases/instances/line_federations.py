@@ -30,7 +30,6 @@ from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
 BITS = 60  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
-SMALL_SHARE = 10**6  # divisor of the heterogeneity in search of instances for many rounds
 TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated
 HALF = fmpq(1, 2)
 Numbers = tuple[Any, ...]  # one for each client, flint's rationals

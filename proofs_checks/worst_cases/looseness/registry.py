@@ -13,10 +13,8 @@ from inspect import Parameter, signature
 from typing import Any, final
 from weakref import WeakKeyDictionary
 
-from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form
 from fedconvex.proofs_checks.worst_cases.questions.board import Board
-from fedconvex.statements.functions import sqrt
 from fedconvex.statements.statement import Statement
 
 
@@ -106,15 +104,3 @@ def taken(build: Builder) -> tuple[str, ...]:
 def needed(build: Builder) -> tuple[str, ...]:
     """The names of those without a default."""
     return tuple(name for name in taken(build) if signature(build).parameters[name].default is Parameter.empty)
-
-
-def rational_root(number: Any, argument: str, what: str) -> Fraction:
-    """√number, exactly. Raises InvalidInput where it is irrational: certificates have rational numbers only."""
-    from fedconvex.statements.functions import Irrational
-
-    try:
-        return Fraction(sqrt(Fraction(number)))
-    except Irrational:
-        raise InvalidInput(
-            argument, number, f"makes {what} irrational", "give numbers for which it is rational"
-        ) from None
