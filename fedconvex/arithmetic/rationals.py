@@ -142,6 +142,24 @@ def float_at_least(value: Any) -> float:
     return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
 
 
+def rational_root(x: Fraction) -> Fraction | None:
+    """√x of x >= 0 where it is rational."""
+    root = Fraction(math.isqrt(x.numerator), math.isqrt(x.denominator))
+    return root if root**2 == x else None
+
+
+def root_below(x: Fraction, unit: Fraction) -> Fraction:
+    """√x of x >= 0 where it is rational, else the largest multiple of the unit below it."""
+    root = rational_root(x)
+    return math.isqrt(math.floor(x / unit**2)) * unit if root is None else root
+
+
+def root_above(x: Fraction, unit: Fraction) -> Fraction:
+    """√x of x >= 0 where it is rational, else the least multiple of the unit above it."""
+    below = root_below(x, unit)
+    return below if below**2 == x else below + unit
+
+
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """A short fraction in an open interval of one sign: the least integer there in size, else the least denominator."""
     if low < 0:

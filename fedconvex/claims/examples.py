@@ -5,10 +5,10 @@ Conditions have any scale: a parameter moves to a multiple of its bound, and sta
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import ceil, floor, isqrt
+from math import ceil, floor
 from random import Random
 
-from fedconvex.arithmetic.rationals import simplest_between
+from fedconvex.arithmetic.rationals import root_below, simplest_between
 from fedconvex.claims import agreement
 from fedconvex.claims.claim import ClaimSetting
 from fedconvex.claims.terms import Number, number, parts
@@ -41,11 +41,7 @@ def _power(a: Fraction, b: Fraction) -> Fraction:
 
 
 def _root(x: Fraction) -> Fraction:
-    exact = Fraction(isqrt(x.numerator), isqrt(x.denominator))
-    if exact * exact == x:
-        return exact
-    shift = PRECISION + max(0, x.denominator.bit_length() - x.numerator.bit_length())
-    return Fraction(isqrt((x.numerator << 2 * shift) // x.denominator), 1 << shift)
+    return root_below(x, Fraction(1, 2 ** (PRECISION + max(0, x.denominator.bit_length() - x.numerator.bit_length()))))
 
 
 RATIONAL = {h: f for h, f in agreement.OPERATIONS.items() if h not in ("exp", "log", "ceil", "mean")}

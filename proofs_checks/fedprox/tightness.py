@@ -7,10 +7,10 @@ instance is (μ, L, L₋, γ, K, ((p_k, h_k, a_k, r_k), …)). Some bounds on nu
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
-from math import isqrt
 from typing import Any, NamedTuple
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import rational_root
 from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
 from fedconvex.proofs_checks.tightness import Measure, Tightness, of_claim
 from fedconvex.statements.functions import sqrt
@@ -105,9 +105,9 @@ def round_on(instance: Instance) -> ExactFederation | None:
     weighted = sum(weights) == 1 and all(p > 0 for p in weights)
     if not (curved and solved and weighted and K >= 1 and int(K) == K and mu > L_minus >= 0 and mean != 0):
         return None
-    B = F(isqrt(square.numerator), isqrt(square.denominator)) / abs(mean)
-    if (B * mean) ** 2 != square:  # irrational
+    if (root := rational_root(square)) is None:
         return None
+    B = root / abs(mean)
     numbers = {"mu": mu, "L": L, "L_minus": L_minus, "gamma": gamma, "gamma_drawn": gamma, "K": K, "B": B,
                "sigma2": square - mean**2, "epsilon": mean**2}  # fmt: skip
     problem = fc.Quadratic([[[h]] for h in curvatures], [[-a] for a in slopes], weights)

@@ -7,13 +7,12 @@ one client, everyone or one client drawn, answers of the full allowed error.
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import count
-from math import isqrt
 from typing import Any
 
 import numpy as np
 
 from fedconvex.arithmetic.definiteness import is_positive_semidefinite
-from fedconvex.arithmetic.rationals import Array, to_fraction
+from fedconvex.arithmetic.rationals import Array, root_above, root_below, to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting
 from fedconvex.claims.methods import made
 from fedconvex.claims.on_runs.admissibility import gap_of, objective_gap_of, offences, rational
@@ -58,6 +57,7 @@ def federation_of(setting: ClaimSetting, claim: Claim | None, choices: Choices) 
     return built
 
 
+ROOT_UNIT = Fraction(1, 2**12)  # of a root that is irrational
 MOST_ROUNDS = 20  # exact numbers grow with every round
 
 
@@ -217,7 +217,7 @@ class _Builder:
             return c
         rounds = rounds_of(self.method, self._problem(H, c), "exact", None)
         gap = rational(gap_of(rounds, rounds.arithmetic.array(start)))
-        share = root_below(most / gap) if gap > most else Fraction(1)
+        share = root_below(most / gap, ROOT_UNIT) if gap > most else Fraction(1)
         return [h @ start + share * (linear - h @ start) for h, linear in zip(H, c, strict=True)]
 
     def _less_apart(self, H: list[Array], c: list[Array]) -> list[Array]:
@@ -228,7 +228,7 @@ class _Builder:
         rounds = rounds_of(self.method, self._problem(H, c), "exact", None)
         found, point = objective_gap_of(rounds), np.array([to_fraction(x) for x in minimiser_of(rounds)], dtype=object)
         gap = None if found is None else rational(found)
-        share = Fraction(0) if gap is None else Fraction(1) if gap <= most else root_below(most / gap)
+        share = Fraction(0) if gap is None else Fraction(1) if gap <= most else root_below(most / gap, ROOT_UNIT)
         return [h @ point + share * (linear - h @ point) for h, linear in zip(H, c, strict=True)]
 
     def _similar(self, H: list[Array]) -> list[Array]:
@@ -247,7 +247,9 @@ class _Builder:
         mean = np.array(self.choices.vector(self.d, 2), dtype=object)
         B, variance, least = self.at(s.dissimilarity), self.at(s.variance), self.at(s.large_gradient)
         if least is not None and (square := (mean * mean).sum()) < least:
-            mean = mean * root_above(least / square) if square else self._unit() * root_above(least)
+            mean = (
+                mean * root_above(least / square, ROOT_UNIT) if square else self._unit() * root_above(least, ROOT_UNIT)
+            )
         others = [np.array(self.choices.vector(self.d, 2), dtype=object) for _ in range(self.m)]
         centre = sum(w * v for w, v in zip(self.shares, others, strict=True))
         others = [v - centre for v in others]
@@ -256,7 +258,7 @@ class _Builder:
         limits += [] if variance is None else [variance]
         scale = self.choices.pick((Fraction(1), Fraction(1), Fraction(1), Fraction(1, 2)))
         if limits and spread:
-            scale *= root_below(min(limits) / spread)
+            scale *= root_below(min(limits) / spread, ROOT_UNIT)
         return [mean + (0 if identical else scale) * v for v in others]
 
     def _unit(self) -> Array:
@@ -291,17 +293,3 @@ class _Builder:
 def identity(size: int) -> Array:
     """The identity matrix in Fractions."""
     return np.array([[Fraction(int(i == j)) for j in range(size)] for i in range(size)], dtype=object)
-
-
-def root_below(x: Fraction, steps: int = 1 << 12) -> Fraction:
-    """√x rounded down, exactly √x where that has a small denominator."""
-    numerator, denominator = isqrt(x.numerator), isqrt(x.denominator)
-    if numerator**2 == x.numerator and denominator**2 == x.denominator:
-        return Fraction(numerator, denominator)
-    return Fraction(isqrt(x.numerator * steps**2 // x.denominator), steps)
-
-
-def root_above(x: Fraction) -> Fraction:
-    """√x rounded up."""
-    below = root_below(x)
-    return below if below**2 == x else below + Fraction(1, 1 << 12)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any, final
 
+from fedconvex.arithmetic.rationals import rational_root
 from fedconvex.errors import InvalidInput
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
@@ -24,9 +25,8 @@ Formula = Callable[[Fraction, Fraction], Fraction]
 
 def root(x: Fraction) -> Fraction:
     """The square root, exact where it is rational, else a short fraction next to it."""
-    p, q = isqrt(x.numerator), isqrt(x.denominator)
-    if p * p == x.numerator and q * q == x.denominator:
-        return Fraction(p, q)
+    if (exact := rational_root(x)) is not None:
+        return exact
     near = Fraction(isqrt(x.numerator * x.denominator * ROOT_DIGITS**2), x.denominator * ROOT_DIGITS)
     return simplest(near, near * (1 + NEXT))
 

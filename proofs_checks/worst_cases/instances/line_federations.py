@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement, product
-from math import isqrt
 from typing import Any, final
 
 import numpy as np
 from flint import fmpq
 
-from fedconvex.arithmetic.rationals import fraction_array, to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import fraction_array, root_below, to_fmpq, to_fraction
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.search import Target
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation
@@ -28,7 +27,7 @@ from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.similarity import SplitFunctions, parts_at
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
 
-BITS = 60  # of a square root that is irrational
+ROOT_UNIT = Fraction(1, 2**60)  # of a square root that is irrational
 DIGITS = 10**6  # largest denominator of a maximiser that is an eigenvector
 TRIED = 2  # choices of curvatures whose worst enumerated federations are simulated
 HALF = fmpq(1, 2)
@@ -157,7 +156,7 @@ def _worst_starts(question: Question, curvatures: Numbers, signs: Numbers) -> It
                 yield line((ZERO,) * few, (ONE, -ONE))
     elif question.spec.dissimilarity is not None or question.spec.metric == "descent":  # gradients 1 ± b at the start
         B = question.spec.dissimilarity
-        b = ZERO if few == 1 or B is None else _root(B**2 - 1)
+        b = ZERO if few == 1 or B is None else to_fmpq(root_below(B**2 - 1, ROOT_UNIT))
         place = few / sum(curvatures) if question.board.minimiser else ZERO
         choices: set[Numbers] = {(ONE + b, ONE - b), (ONE - b, ONE + b)} if few == 2 else {(ONE,)}
         if few == 2 and B is None:
@@ -281,11 +280,3 @@ def _set(basic: dict[Key, Any], name: str, numbers: Numbers) -> None:
 
 def _mean(numbers: Sequence[Any]) -> Any:
     return sum(numbers, ZERO) / len(numbers)
-
-
-def _root(square: Fraction) -> Any:
-    """A square root, exact where it is rational, else a little smaller."""
-    numerator, denominator = isqrt(square.numerator), isqrt(square.denominator)
-    if numerator**2 == square.numerator and denominator**2 == square.denominator:
-        return fmpq(numerator, denominator)
-    return fmpq(isqrt(square.numerator * 4**BITS // square.denominator), 2**BITS)

@@ -5,13 +5,13 @@ from fractions import Fraction
 from typing import Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
-from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.arithmetic.rationals import root_above, root_below, to_fraction
 from fedconvex.claims.claim import Claim
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.symbolic.randomness import Draws
 from fedconvex.proofs_checks.worst_cases.looseness.asked import Asked, identifier_of, question_about
 from fedconvex.proofs_checks.worst_cases.looseness.asked import looseness_of as looseness_of
-from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, product_quotient, root_below
+from fedconvex.proofs_checks.worst_cases.looseness.products import BITS, ROOT_UNIT, product_quotient
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient, quotient
 from fedconvex.proofs_checks.worst_cases.looseness.registry import (
     Compared,
@@ -195,11 +195,8 @@ def _roots(low: Number, high: Number, power: int) -> tuple[Number, Number]:
     if power == 1:
         return low, high
     # Roots are rounded outwards, so that the factor's bounds stay true.
-    below = root_below(Fraction(low))
-    if high == INFINITE:
-        return below, high
-    above = root_below(Fraction(high))
-    return below, above if above**2 == high else above + Fraction(1, 2**BITS)
+    below = root_below(Fraction(low), ROOT_UNIT / Fraction(low).denominator)
+    return below, high if high == INFINITE else root_above(Fraction(high), ROOT_UNIT / Fraction(high).denominator)
 
 
 def _interval(value: Any) -> tuple[Fraction, Fraction]:

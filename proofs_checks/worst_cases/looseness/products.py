@@ -6,12 +6,11 @@ largest where all draws of one shape are alike, and there τ = b/a makes both si
 """
 
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 from scipy.optimize import minimize
 
-from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.arithmetic.rationals import root_below, to_fraction
 from fedconvex.proofs_checks.worst_cases.certificates.search import certify_reduced
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint, feasible_point
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
@@ -21,7 +20,8 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form
 from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propose
 
-BITS = 128  # of rounded roots
+BITS = 128
+ROOT_UNIT = Fraction(1, 2**BITS)  # of rounded roots
 DIGITS = 10**8  # largest denominator of τ
 LARGEST = 500  # unknowns of a refined solution
 
@@ -93,10 +93,5 @@ def _attained(product: Multiplied, found: FeasiblePoint) -> Fraction:
     for place, shape in enumerate(product.shapes):
         for n, (chance, _, _) in enumerate(shape):
             a, b = (to_fraction(found.at(2 + names.index(f"{w} {place} of {n}"))) for w in ("first", "second"))
-            total += chance * root_below(a * b)
+            total += chance * root_below(a * b, ROOT_UNIT / (a * b).denominator)
     return total / to_fraction(found.at(0))
-
-
-def root_below(square: Fraction) -> Fraction:
-    """√square, rounded down."""
-    return Fraction(isqrt(square.numerator * square.denominator << 2 * BITS), square.denominator << BITS)

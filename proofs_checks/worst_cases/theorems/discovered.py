@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import isqrt, prod
+from math import prod
 from typing import Any, final
 
 import sympy
 
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import root_above, root_below, to_fmpq, to_fraction
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.library.lemmas import Lemma
 from fedconvex.proofs_checks.search.scalars import polynomial_at
@@ -57,11 +57,8 @@ class QuadraticNumber:
     @property
     def above(self) -> Fraction:
         """A rational number that is not smaller, by at most |v|·10⁻¹⁸·max(1, √D)."""
-        scaled = isqrt(self.D.numerator * self.D.denominator * DIGITS**2)
-        low = Fraction(scaled, self.D.denominator * DIGITS)
-        is_exact = low**2 == self.D
-        high = low if is_exact else Fraction(scaled + 1, self.D.denominator * DIGITS)
-        return self.u + self.v * (high if self.v > 0 else low)
+        rounded = root_above if self.v > 0 else root_below
+        return self.u + self.v * rounded(self.D, Fraction(1, self.D.denominator * DIGITS))
 
     def _of(self, x: Any) -> "QuadraticNumber":
         return x if isinstance(x, QuadraticNumber) else QuadraticNumber(Fraction(x), Fraction(0), self.D)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import fedconvex as fc
+from fedconvex.arithmetic.rationals import rational_root, root_above, root_below
 from fedconvex.arithmetic.rationals import to_fraction as exact
 from fedconvex.claims.claim import ClaimSetting, DrawScheme, equal
 from fedconvex.claims.on_runs.admissibility import fractions_of, offences
 from fedconvex.claims.on_runs.choices import GRID, Choices
 from fedconvex.claims.on_runs.federations import AnswerError, ExactFederation
-from fedconvex.claims.on_runs.random_federations import federation_of, random_federations, root_above, root_below
+from fedconvex.claims.on_runs.random_federations import federation_of, random_federations
 from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.claims.terms import answers, gradient, local_gradients, mean, number, parameter, server
@@ -177,8 +178,10 @@ def test_answers_beyond_what_is_allowed_are_refused() -> None:
 
 @pytest.mark.parametrize("x", [F(0), F(4, 9), F(2), F(1, 10**9), F(10**9, 7)])
 def test_rounded_roots_are_on_their_side(x: Fraction) -> None:
-    assert root_below(x) ** 2 <= x <= root_above(x) ** 2
-    assert root_above(x) - root_below(x) <= F(1, 1 << 12)
+    unit = F(1, 1 << 12)
+    assert root_below(x, unit) ** 2 <= x <= root_above(x, unit) ** 2
+    assert root_above(x, unit) - root_below(x, unit) in (0, unit)
+    assert (rational_root(x) is None) == (root_above(x, unit) > root_below(x, unit))
 
 
 def test_stepsizes_with_a_root_stay_rational() -> None:
