@@ -8,12 +8,12 @@ package.
 """
 
 from fedconvex.deep.datasets.characters import CHARACTERS, character_numbers, characters
-from fedconvex.deep.datasets.checksums import checksum
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.idx import read_idx
 from fedconvex.deep.datasets.leaf import read_leaf_json
 from fedconvex.deep.datasets.mnist import MNIST_SUMS
 from fedconvex.deep.datasets.plays import read_plays
+from fedconvex.deep.datasets.reading import checksum
 from fedconvex.deep.datasets.registry import DATASETS, load_dataset, names
 from fedconvex.deep.datasets.words import read_word_vectors, word_numbers
 

@@ -3,7 +3,6 @@
 from fedconvex.deep.datasets.characters import CHARACTERS as CHARACTERS
 from fedconvex.deep.datasets.characters import character_numbers as character_numbers
 from fedconvex.deep.datasets.characters import characters as characters
-from fedconvex.deep.datasets.checksums import checksum as checksum
 from fedconvex.deep.datasets.cifar import cifar10 as cifar10
 from fedconvex.deep.datasets.cifar import cifar100 as cifar100
 from fedconvex.deep.datasets.dataset import Dataset as Dataset
@@ -14,6 +13,7 @@ from fedconvex.deep.datasets.mnist import MNIST_SUMS as MNIST_SUMS
 from fedconvex.deep.datasets.mnist import emnist as emnist
 from fedconvex.deep.datasets.mnist import mnist as mnist
 from fedconvex.deep.datasets.plays import read_plays as read_plays
+from fedconvex.deep.datasets.reading import checksum as checksum
 from fedconvex.deep.datasets.registry import load_dataset as load_dataset
 from fedconvex.deep.datasets.registry import names as names
 from fedconvex.deep.datasets.sent140 import sent140 as sent140

@@ -12,11 +12,10 @@ import numpy as np
 
 from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.loader import Loader
-from fedconvex.deep.datasets.reading import find, missing, require_folder
+from fedconvex.deep.datasets.reading import Checksums, find, missing, require_checksums, require_folder
 
 ORIGIN = "the CIFAR page of Alex Krizhevsky, University of Toronto (fedconvex deep download cifar10 or cifar100 does)"
 IMAGE_SHAPE = (3, 32, 32)  # a record stores all red values, then green, then blue: torch's order of axes

@@ -23,9 +23,9 @@ from urllib.request import urlopen
 from fedconvex.atomic_files import remove_leftovers, replacing, write_atomically
 from fedconvex.data.file_contents import CHUNK
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import checksum
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.mnist import MNIST_SUMS
+from fedconvex.deep.datasets.reading import checksum
 from fedconvex.deep.datasets.registry import DATASETS, WITHOUT_FILES
 from fedconvex.errors import FedconvexError, InvalidInput
 

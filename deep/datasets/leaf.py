@@ -12,10 +12,9 @@ import numpy as np
 
 from fedconvex.data.file_contents import contents
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Clients, Dataset, consecutive_rows
 from fedconvex.deep.datasets.loader import Loader
-from fedconvex.deep.datasets.reading import files_with_suffix, missing
+from fedconvex.deep.datasets.reading import Checksums, files_with_suffix, missing, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.json_files import from_json
 from fedconvex.validation import integer_at_least

@@ -8,12 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.idx import read_idx
 from fedconvex.deep.datasets.loader import Loader
-from fedconvex.deep.datasets.reading import find
+from fedconvex.deep.datasets.reading import Checksums, find, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import bad_file
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
 from fedconvex.deep.datasets.leaf import SUFFIXES, json_files, read_leaf_json
 from fedconvex.deep.datasets.loader import Loader
-from fedconvex.deep.datasets.reading import missing
+from fedconvex.deep.datasets.reading import Checksums, missing, require_checksums
 from fedconvex.deep.datasets.words import read_word_vectors, require_vocabulary, word_numbers
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least

@@ -9,12 +9,12 @@ import numpy as np
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.deep.datasets.characters import CHARACTERS, character_numbers, windows
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.choices import one_of
 from fedconvex.deep.datasets.dataset import Dataset, consecutive_rows
 from fedconvex.deep.datasets.leaf import SUFFIXES, clients_of, json_files, read_leaf_json
 from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.plays import ORIGIN, read_plays
+from fedconvex.deep.datasets.reading import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 

@@ -10,10 +10,9 @@ import numpy as np
 from fedconvex.data import builtin
 from fedconvex.data.files import read_table
 from fedconvex.data.targets import as_class_labels
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
 from fedconvex.deep.datasets.dataset import Dataset
 from fedconvex.deep.datasets.loader import Loader
-from fedconvex.deep.datasets.reading import missing
+from fedconvex.deep.datasets.reading import Checksums, missing, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.sparse import dense
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedconvex.data.file_contents import numbered_lines
 from fedconvex.data.table import MAX_BYTES, bad_file
-from fedconvex.deep.datasets.checksums import Checksums, require_checksums
+from fedconvex.deep.datasets.reading import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import integer_at_least
 

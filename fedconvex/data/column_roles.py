@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedconvex.data.columns import Column
-from fedconvex.data.findings import Finding
+from fedconvex.data.findings import Finding, TableSource
 from fedconvex.data.table import CLIENT_COLUMNS, TARGET_COLUMNS, ColumnRoles, listed, roles
-from fedconvex.data.table_source import TableSource
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import instance_of
 

@@ -30,11 +30,10 @@ from fedconvex.data.columns import (
     of_texts,
 )
 from fedconvex.data.file_contents import numbered_lines
-from fedconvex.data.findings import Finding
+from fedconvex.data.findings import Finding, TableSource
 from fedconvex.data.number_blocks import number_columns
 from fedconvex.data.preparation import Preparation, prepare
 from fedconvex.data.table import TARGET_COLUMNS, ColumnRoles, Table, bad_file, check_size, listed, roles
-from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, written_too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER

@@ -12,11 +12,11 @@ import numpy as np
 
 from fedconvex.data.delimited import read_delimited
 from fedconvex.data.file_contents import contents
+from fedconvex.data.findings import TableSource
 from fedconvex.data.frame_tables import table_of
 from fedconvex.data.libsvm import MAX_INDEX, read_libsvm
 from fedconvex.data.preparation import Preparation
 from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, client_names, default_names, roles
-from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import NUMBER, readable, require

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from fedconvex.data.columns import of_series
+from fedconvex.data.findings import TableSource
 from fedconvex.data.preparation import Preparation, prepare
 from fedconvex.data.table import CLIENT_COLUMNS, TARGET_COLUMNS, Table, check_size
-from fedconvex.data.table_source import TableSource
 from fedconvex.errors import InvalidInput
 from fedconvex.optional import require_library
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from fedconvex.data.column_roles import check_names, find_roles
 from fedconvex.data.columns import Column, DecimalMark, as_number, decimal_marks
-from fedconvex.data.findings import Finding, in_words, untidy
+from fedconvex.data.findings import Finding, TableSource, in_words, untidy
 from fedconvex.data.table import Table, check_size
-from fedconvex.data.table_source import TableSource
 from fedconvex.data.targets import TOO_LONG_CURE, as_targets, written_too_long
 from fedconvex.errors import InvalidInput
 from fedconvex.validation import is_choice, members_of

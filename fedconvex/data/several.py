@@ -11,9 +11,9 @@ import numpy as np
 
 from fedconvex.data import builtin
 from fedconvex.data.delimited import text_columns
+from fedconvex.data.findings import TableSource
 from fedconvex.data.frame_tables import as_pandas, is_frame
 from fedconvex.data.table import CLIENT_COLUMNS, bad_file, listed
-from fedconvex.data.table_source import TableSource
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:

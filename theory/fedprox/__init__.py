@@ -16,7 +16,6 @@ dissimilarity; `gamma` inexactness γ (in the FedDyn paper γ is an average); `K
 """
 
 from fedconvex.statements.statement import Statement
-from fedconvex.theory.fedprox.corrected import rho_variable_of_all as rho_variable_of_all
 from fedconvex.theory.fedprox.design import BestMu as BestMu
 from fedconvex.theory.fedprox.design import best_mu as best_mu
 from fedconvex.theory.fedprox.design import can_decrease as can_decrease
@@ -37,6 +36,7 @@ from fedconvex.theory.fedprox.results import rho as rho
 from fedconvex.theory.fedprox.results import rho_bounded_variance as rho_bounded_variance
 from fedconvex.theory.fedprox.results import rho_terms as rho_terms
 from fedconvex.theory.fedprox.results import rho_variable as rho_variable
+from fedconvex.theory.fedprox.results import rho_variable_of_all as rho_variable_of_all
 from fedconvex.theory.fedprox.results import sgd_like_iterations as sgd_like_iterations
 from fedconvex.theory.fedprox.sharper import convex_choice_sharp as convex_choice_sharp
 from fedconvex.theory.fedprox.sharper import rho_bounded_variance_sharp as rho_bounded_variance_sharp

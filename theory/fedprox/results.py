@@ -1,4 +1,4 @@
-"""FedProx: definitions, theorems, corollaries and remarks.
+"""FedProx: definitions, theorems, corollaries and remarks, and what holds in the place of a refuted one.
 
 The formulas are the paper's, as printed. Theorem 4's ρ can be positive only where γB + √2·B(1 + γ)/√K < 1
 (`design.can_decrease`), a stronger condition than that of Remark 5.
@@ -259,3 +259,21 @@ def rho_bounded_variance(*, mu: Real, L: Real, L_minus: Real, sigma2: Real, epsi
     quadratic = L * (1 + gamma) ** 2 / (2 * mu_bar**2)
     sampling = L * (1 + gamma) ** 2 / (mu_bar**2 * K) * (2 * sqrt(2 * K) + 2)
     return 1 / mu - linear * sqrt(square) - (quadratic + sampling) * square
+
+
+LARGEST = (parameter("gamma"),)  # claims are about the largest of them
+ALL = replace(PAPER.notation["gammas"], meaning="inexactness of every device, drawn or not", domain="", means=LARGEST)
+
+
+@PAPER.statement(
+    "Corollary 9, corrected", ClaimType.UPPER, symbol=r"\rho^t", relation="=", units=STEPSIZE, conclusion=DECREASE,
+    positive=True, assumes=(*SETTING, Dissimilarity(), InexactnessOfEach(), SampledIID()), redefines={"gammas": ALL},
+    ours=True, states=vectors.decrease,
+)  # fmt: skip
+def rho_variable_of_all(*, mu: Real, L: Real, L_minus: Real, B: Real, gammas: Reals, K: Real) -> Any:
+    """Theorem 4 where every device has its own inexactness: ρ with γ^t = max over all devices of γ_k^t.
+
+    The paper takes the maximum over the drawn devices. That number depends on the draw over which the conclusion takes
+    the expectation, and can be smaller than the inexactness of other devices.
+    """
+    return rho_variable.calculator.formula(mu=mu, L=L, L_minus=L_minus, B=B, gammas=gammas, K=K)

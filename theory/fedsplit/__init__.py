@@ -33,10 +33,10 @@ from fedconvex.theory.fedsplit.convergence import prox_gradient_step as prox_gra
 from fedconvex.theory.fedsplit.convergence import regularized_iterations as regularized_iterations
 from fedconvex.theory.fedsplit.convergence import regularized_objective as regularized_objective
 from fedconvex.theory.fedsplit.convergence import regularized_stepsize as regularized_stepsize
+from fedconvex.theory.fedsplit.convergence import rounds as rounds
 from fedconvex.theory.fedsplit.corrected import corrected_prox_gradient_step as corrected_prox_gradient_step
 from fedconvex.theory.fedsplit.corrected import corrected_regularized_objective as corrected_regularized_objective
 from fedconvex.theory.fedsplit.corrected import regularized_rounds as regularized_rounds
-from fedconvex.theory.fedsplit.design import rounds as rounds
 from fedconvex.theory.fedsplit.least_squares import fedgd_fixed_point as fedgd_fixed_point
 from fedconvex.theory.fedsplit.least_squares import fedprox_fixed_point as fedprox_fixed_point
 from fedconvex.theory.fedsplit.least_squares import least_squares_objective as least_squares_objective

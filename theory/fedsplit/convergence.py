@@ -1,9 +1,10 @@
-"""FedSplit: Theorem 1, Corollary 1, Theorem 2, and equations (16) to (22)."""
+"""FedSplit: Theorem 1, Corollary 1, Theorem 2, equations (16) to (22), and numbers of rounds that suffice."""
 
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from fedconvex.names import checked_keywords
 from fedconvex.statements.assumptions import (
     Convex,
     Everyone,
@@ -16,9 +17,11 @@ from fedconvex.statements.assumptions import (
     Smooth,
     StepsizeIs,
 )
+from fedconvex.statements.certified import enclosed, require_sign, smallest_integer
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.functions import count, exp, log, power, sqrt, total_of
 from fedconvex.statements.notation import CURVATURE, LENGTH, NUMBER, STEPSIZE, VALUE, Parameter
+from fedconvex.statements.signs import Sign
 from fedconvex.statements.statement import ClaimType
 from fedconvex.theory.fedsplit.notation import AT_U, AT_Z, OF_DISTANCE, PAPER, RELATIVE, about
 from fedconvex.theory.fedsplit.vectors import (
@@ -32,7 +35,7 @@ from fedconvex.theory.fedsplit.vectors import (
     within,
     within_relative,
 )
-from fedconvex.types import Real, Reals
+from fedconvex.types import Exact, Real, Reals
 
 PER_SQUARED_LENGTH = (0, -2)  # values of the logistic functions are numbers
 ORDERED = Condition("mu", "<=", "L")
@@ -238,3 +241,24 @@ def margin(*, t: Real, kappa: Real, initial_distance: Real, num_clients: Real, b
 def floor_margin(*, kappa: Real, b: Real, epsilon: Real) -> Any:
     """The accuracy ε minus the error floor (√κ + 1)b of Theorem 1's bound."""
     return epsilon - (sqrt(kappa) + 1) * b
+
+
+@checked_keywords
+def rounds(*, kappa: Exact, initial_distance: Exact, num_clients: Exact, epsilon: Exact, b: Exact = 0) -> int | None:
+    """The least t ≥ 1 for which Theorem 1 guarantees ‖x^(t+1) − x*‖ ≤ epsilon, exactly; None where no t is enough.
+
+    None means that the error floor (√κ + 1)b of inexact proximal steps is not below epsilon. Every comparison is
+    certified. The stepsize is `optimal_stepsize`, or any other with the κ that the docstring of `distance_bound` gives.
+    """
+    given: dict[str, Any] = {"kappa": kappa, "b": b, "epsilon": epsilon}
+    start: dict[str, Any] = {"initial_distance": initial_distance, "num_clients": num_clients}
+    enclosed(margin, {"t": 1, **given, **start})  # raises InvalidInput for arguments outside their range
+    if kappa == 1 or initial_distance == 0:  # only the error floor remains; without √m its comparison can be exact
+        start = {"initial_distance": 0, "num_clients": 1}
+
+    def enough(t: int) -> bool:
+        return require_sign(margin.sign(t=t, **given, **start), given) is not Sign.NEGATIVE
+
+    if not enough(1) and require_sign(floor_margin.sign(**given), given) is not Sign.POSITIVE:
+        return None
+    return smallest_integer(enough)

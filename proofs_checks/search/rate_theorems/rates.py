@@ -31,7 +31,7 @@ from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import (
     specification,
 )
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice, superfluous_entries
-from fedconvex.proofs_checks.search.rate_theorems.units import Units, units_of
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import Units, units_of
 from fedconvex.proofs_checks.worst_cases.certificates.lemmas import Domain
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import ONE, ZERO
 from fedconvex.proofs_checks.worst_cases.questions.specification import Specification

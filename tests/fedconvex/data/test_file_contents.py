@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fedconvex.data.file_contents import buffered, contents
-from fedconvex.deep.datasets.checksums import checksum
+from fedconvex.deep.datasets.reading import checksum
 from fedconvex.errors import InvalidInput
 
 MEBIBYTE = 2**20

@@ -14,7 +14,7 @@ from fedconvex.proofs_checks import SmoothStronglyConvex
 from fedconvex.proofs_checks.search.rate_theorems.rates import between
 from fedconvex.proofs_checks.search.rate_theorems.sampled_rounds import SampledRound, posed, specification
 from fedconvex.proofs_checks.search.rate_theorems.supports import few_inequalities, suffice
-from fedconvex.proofs_checks.search.rate_theorems.units import units_of
+from fedconvex.proofs_checks.search.rate_theorems.valued_rounds import units_of
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Form, Indefinite, square, squares
 from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parameters, at
 
