@@ -12,7 +12,6 @@ from fedconvex.claims.terms import (
     mean,
     minimiser,
     norm,
-    number,
     parameter,
     server,
     square,
@@ -37,11 +36,12 @@ from fedconvex.proofs_checks.library import (
     by,
     cited,
     concluding,
-    interpolation,
+    gap_above_slope,
     jensen,
     lipschitz,
     rooted,
     squared,
+    suboptimal,
 )
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.theory import fedlin
@@ -88,19 +88,9 @@ def two_steps_value(claim: Claim) -> Derivation:
     return Derivation((concluding(claim, by(Upper(first, w)) + by(Upper(stepped(first), first))),))
 
 
-def gap(at: Vector) -> Parts:
-    """f(at) ≥ f(x*)."""
-    return by(Lower(at, x, number(0)))
-
-
-def square_of_slope(at: Vector) -> Parts:
-    """‖∇f(at)‖² ≤ 2L(f(at) − f(x*))."""
-    return 2 * L * interpolation(at, x, 0, L) + jensen(gradient(at) - gradient(x))
-
-
 def descent(at: Vector) -> Parts:
     """‖x' − x*‖² ≤ (1 − sμ)‖x − x*‖² − 2s(1 − sL)(f(x) − f(x*)) for a step of gradient descent."""
-    return 2 * s * by(Lower(x, at)) + s**2 * square_of_slope(at)
+    return 2 * s * by(Lower(x, at)) + s**2 * gap_above_slope(at, L)
 
 
 @proof_of(fedlin.three_steps)
@@ -110,12 +100,12 @@ def three_steps(claim: Claim) -> Derivation:
     centre = mean(last)
     change, drift = gradient(last) - gradient(centre), gradient(first) - gradient(w)
     third = 2 * s * (by(Lower(x, last)) + by(Upper(centre, last))) + s * mu * squared(last - centre)
-    third += 2 * s**2 * (lipschitz(centre, last, L) + jensen(change) + square_of_slope(centre))
-    third += s**2 * squared(mean(gradient(last)) - 2 * slope(centre)) + 2 * s * (1 - 2 * s * L) * gap(centre)
+    third += 2 * s**2 * (lipschitz(centre, last, L) + jensen(change) + gap_above_slope(centre, L))
+    third += s**2 * squared(mean(gradient(last)) - 2 * slope(centre)) + 2 * s * (1 - 2 * s * L) * suboptimal(centre)
     cost = s * L * (1 + 2 * s * L)  # of V
-    spread = s**2 * (squared(mean(drift)) + lipschitz(first, w, L) + s**2 * L**2 * square_of_slope(w))
-    parts = third + q * (descent(first) + 2 * s * (1 - s * L) * gap(first)) + q**2 * descent(w) + cost * spread
-    parts += (2 * s * q**2 * (1 - s * L) - 2 * s**4 * L**3 * cost) * gap(w)
+    spread = s**2 * (squared(mean(drift)) + lipschitz(first, w, L) + s**2 * L**2 * gap_above_slope(w, L))
+    parts = third + q * (descent(first) + 2 * s * (1 - s * L) * suboptimal(first)) + q**2 * descent(w) + cost * spread
+    parts += (2 * s * q**2 * (1 - s * L) - 2 * s**4 * L**3 * cost) * suboptimal(w)
     return Derivation((concluding(claim, parts),))
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction as F
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import Number, gradient, infimum, mean, minimiser, number, parameter, server, square, value
+from fedconvex.claims.terms import Number, gradient, infimum, mean, minimiser, parameter, server, square, value
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
 from fedconvex.proofs_checks.kernel.proofs import (
     Derivation,
@@ -19,7 +19,17 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Upper,
     facts,
 )
-from fedconvex.proofs_checks.library import Parts, added_up, by, cited, concluding, interpolation, jensen, squared
+from fedconvex.proofs_checks.library import (
+    Parts,
+    added_up,
+    by,
+    cited,
+    concluding,
+    gap_above_slope,
+    interpolation,
+    squared,
+    suboptimal,
+)
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.theory import gower
 
@@ -32,8 +42,7 @@ IID, UNIFORM = 1 / K, gower.variance(m, P)
 def descent(c: Number) -> tuple[Parts, Number]:
     """E‖x⁺ − x*‖² ≤ ‖x − x*‖² − μs‖x − x*‖² − gain·(f(x) − f(x*)) + 2s²cσ*², and gain = 2s(1 − sL(1 + c))."""
     at_all = 4 * L * interpolation(w, x, 0, L) + squared(slope - 2 * gradient(x))
-    of_mean = 2 * L * interpolation(w, x, 0, L) + jensen(slope - gradient(x))
-    parts = 2 * s * by(Lower(x, w)) + s**2 * (c * at_all + (1 - c) * of_mean)
+    parts = 2 * s * by(Lower(x, w)) + s**2 * (c * at_all + (1 - c) * gap_above_slope(w, L))
     return parts, 2 * s * (1 - s * L * (1 + c))
 
 
@@ -42,15 +51,10 @@ def drawn_uniformly() -> Parts:
     return -(s**2) / (P * (m - 1)) * square(slope - mean(slope)) * by(Hypothesis("scale"))
 
 
-def gap() -> Parts:
-    """f(x) ≥ f(x*)."""
-    return by(Lower(w, x, number(0)))
-
-
 def one_round(claim: Claim, c: Number, more: Parts) -> Derivation:
     """The descent, with what is left of the gap."""
     parts, gain = descent(c)
-    return Derivation((concluding(claim, parts + gain * gap() + more),))
+    return Derivation((concluding(claim, parts + gain * suboptimal(w) + more),))
 
 
 def rate(claim: Claim, c: Number, identifier: str) -> Derivation:
@@ -64,7 +68,7 @@ def rate(claim: Claim, c: Number, identifier: str) -> Derivation:
 def convex_rate(claim: Claim, c: Number, more: Parts) -> Derivation:
     """The gap has a factor of at least s in the decrease of ‖x − x*‖²."""
     parts, gain = descent(c)
-    parts += (gain - s) * gap() + more
+    parts += (gain - s) * suboptimal(w) + more
     kept = s * (value(w) - value(x)) - 2 * s**2 * c * square(gradient(x))
     return added_up(claim, parts, square(w - x), kept, 1 / (s * T), end=squared(w - x))
 

@@ -46,11 +46,13 @@ from fedconvex.proofs_checks.library import (
     cauchy_schwarz,
     cited,
     concluding,
+    gap_above_slope,
     interpolation,
     jensen,
     lipschitz,
     rooted,
     squared,
+    suboptimal,
 )
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.theory import khaled
@@ -67,23 +69,12 @@ def gradients_at(at: Vector) -> Parts:
     return 4 * L * interpolation(at, x, 0, L) + squared(gradient(at) - 2 * gradient(x))
 
 
-def is_suboptimal(at: Vector) -> Parts:
-    """f(at) ≥ f(x*)."""
-    return by(Lower(at, x, number(0)))
-
-
-def objective_gradient(at: Vector) -> Parts:
-    """‖∇f(at)‖² ≤ 2L(f(at) − f(x*))."""
-    apart = gradient(at) - gradient(x)
-    return 2 * L * interpolation(at, x, 0, L) + squared(apart - mean(apart))
-
-
 def moved(at: Vector, least: Number | None = None) -> Parts:
     """What `khaled.one_local_step` says of a step from the clients' points `at`; `least` is μ, None for 0."""
     centre = mean(at)
     change = gradient(at) - gradient(centre)
     parts = 2 * s * (by(Lower(x, at)) + by(Upper(centre, at)))
-    parts += 2 * s**2 * (lipschitz(centre, at, L) + jensen(change) + objective_gradient(centre))
+    parts += 2 * s**2 * (lipschitz(centre, at, L) + jensen(change) + gap_above_slope(centre, L))
     parts += s**2 * squared(mean(gradient(at)) - 2 * mean(gradient(centre)))
     return parts if least is None else parts + s * least * squared(at - centre)
 
@@ -157,10 +148,10 @@ def of_two_steps(least: Number | None) -> tuple[Parts, Number]:
     """‖x⁺ − x*‖² ≤ q²‖x − x*‖² − c(f(x) − f(x*)) + 2s³L(1 + 2sL)σ*², and c; q = 1 − sμ."""
     first = local_step(w)
     centre, q = mean(first), 1 - s * (0 * s if least is None else least)
-    descent = 2 * s * by(Lower(x, w)) + s**2 * objective_gradient(w)
+    descent = 2 * s * by(Lower(x, w)) + s**2 * gap_above_slope(w, L)
     spread = s**2 * (squared(mean(gradient(w))) + gradients_at(w))
     drifted = s * L * (1 + 2 * s * L)
-    parts = moved(first, least) + 2 * s * (1 - 2 * s * L) * is_suboptimal(centre) + q * descent + drifted * spread
+    parts = moved(first, least) + 2 * s * (1 - 2 * s * L) * suboptimal(centre) + q * descent + drifted * spread
     return parts, 2 * s * q * (1 - s * L) - 4 * s**2 * L * drifted
 
 
@@ -168,7 +159,7 @@ def of_two_steps(least: Number | None) -> tuple[Parts, Number]:
 def two_steps(claim: Claim) -> Derivation:
     """A gradient step of all clients from x, then `one_local_step` with V ≤ s²(4L(f(x) − f(x*)) + 2σ*²)."""
     parts, gain = of_two_steps(mu)
-    parts += gain * is_suboptimal(w) + s**3 * L * (1 - 4 * s * L) * squared(gradient(x))
+    parts += gain * suboptimal(w) + s**3 * L * (1 - 4 * s * L) * squared(gradient(x))
     return Derivation((concluding(claim, parts),))
 
 
@@ -185,7 +176,7 @@ def strongly_convex_rate(claim: Claim) -> Derivation:
 def two_steps_convex(claim: Claim) -> Derivation:
     """The gap has a factor of at least 9s/8."""
     parts, gain = of_two_steps(None)
-    parts += (gain - 9 * s / 8) * is_suboptimal(w) + s**3 * L * (1 - 4 * s * L) * squared(gradient(x))
+    parts += (gain - 9 * s / 8) * suboptimal(w) + s**3 * L * (1 - 4 * s * L) * squared(gradient(x))
     return Derivation((concluding(claim, parts),))
 
 

@@ -29,7 +29,7 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Upper,
     facts,
 )
-from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, squared
+from fedconvex.proofs_checks.library import Parts, by, cited, concluding, jensen, squared, suboptimal
 from fedconvex.proofs_checks.line_clients import remarks_of_instances
 from fedconvex.theory import li_fedavg
 
@@ -82,17 +82,12 @@ def below(at: Vector) -> Parts:
     return 2 * L * (by(Upper(down, at)) + by(ClientInfima(down)))
 
 
-def is_suboptimal(at: Vector) -> Parts:
-    """f(at) ≥ f(x*)."""
-    return by(Lower(at, x, number(0)))
-
-
 def drawn(variance: Number) -> Parts:
     """E‖w⁺ − x*‖² ≤ (1 − sμ)‖w − x*‖² + 2Ls²Γ·variance, the factor of the variance of a drawn average."""
     slope = mean(gradient(w))
     down = w - slope / L  # ‖∇f(w)‖² ≤ 2L(f(w) − f(x*))
-    of_mean = 2 * L * (by(Upper(down, w)) + is_suboptimal(down))
-    parts = 2 * s * by(Lower(x, w)) + 2 * s * (1 - s * L) * is_suboptimal(w)
+    of_mean = 2 * L * (by(Upper(down, w)) + suboptimal(down))
+    parts = 2 * s * by(Lower(x, w)) + 2 * s * (1 - s * L) * suboptimal(w)
     return parts + s**2 * (variance * below(w) + (1 - variance) * of_mean)
 
 
@@ -112,7 +107,7 @@ def one_step_gamma(claim: Claim) -> Derivation:
     level = by(Lower(u, centre, number(0))) + s / 2 * (squared(apart / s + at_centre) + below(centre))
     spare = (1 - rest / (2 * s)) * squared(apart)
     gap = by(ClientInfima(x))  # Γ ≥ 0
-    parts = toward + shorter + rest * (level + (1 - s * L) * is_suboptimal(centre)) + spare
+    parts = toward + shorter + rest * (level + (1 - s * L) * suboptimal(centre)) + spare
     parts += (2 * s**2 * L - rest * s * L) * gap
     return Derivation((concluding(claim, parts),))
 

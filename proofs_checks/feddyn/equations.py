@@ -3,15 +3,15 @@
 from typing import Any
 
 from fedconvex.claims.claim import Claim
-from fedconvex.claims.terms import answers, family, gradient, mean, memory, minimiser, parameter
+from fedconvex.claims.terms import answers, family, gradient, mean, minimiser, parameter
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
+from fedconvex.proofs_checks.feddyn.convex import INVARIANTS
 from fedconvex.proofs_checks.kernel.proofs import Between, Cases, Derivation, Lower, Nonnegative, Upper
 from fedconvex.proofs_checks.library import by, concluding, interpolation, jensen, squared
 from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.vectors import x, y, z
 
 alpha, mu, L, n = map(parameter, ("alpha", "mu", "L", "count"))
-INVARIANTS = (("shared h", mean(memory("gradient", 0))),)
 
 # The rounds' own algebra: both sides are the same vector.
 proved_by_sum(feddyn.equation2, invariants=INVARIANTS)

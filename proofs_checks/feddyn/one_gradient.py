@@ -3,11 +3,11 @@
 from fedconvex.claims.claim import Claim
 from fedconvex.claims.terms import answers, gradient, mean, memory, minimiser, number, parameter, server, shared
 from fedconvex.proofs_checks.claims import proof_of, proved_by_sum
+from fedconvex.proofs_checks.feddyn.convex import INVARIANTS, SCALE, one_line
 from fedconvex.proofs_checks.kernel.proofs import Derivation, Lower, Proved, Upper
 from fedconvex.proofs_checks.library import (
     Parts,
     by,
-    concluding,
     interpolation,
     jensen,
     lipschitz,
@@ -19,8 +19,6 @@ from fedconvex.theory import feddyn
 from fedconvex.theory.feddyn.vectors import average
 
 alpha, L, mu, m, P = map(parameter, ("alpha", "L", "mu", "num_clients", "num_active"))
-SCALE = parameter("σ")  # of the variance of an average over the drawn devices
-INVARIANTS = (("shared h", mean(memory("gradient", 0))),)
 HERE, AFTER, THETA = average(0), average(1), server(0)
 best, here, fresh = gradient(minimiser), gradient(HERE), gradient(THETA)
 memories, slope, change = memory("gradient", 0), mean(here), fresh - here
@@ -29,11 +27,6 @@ RATIO = L**2 / alpha**2
 # ‖h^{t−1}‖² ≤ A_{t−1}, and Lemma 3: the average moves no more than the devices.
 STATE = jensen(memories - best)
 MOVE = (1 - SCALE) * jensen(answers)
-
-
-def one_line(claim: Claim, parts: Parts) -> Derivation:
-    """A proof of one line, with FedDyn's invariant: h is the mean of the memories."""
-    return Derivation((concluding(claim, parts),), INVARIANTS)
 
 
 proved_by_sum(feddyn.equation15, invariants=INVARIANTS)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, final
 
 from fedconvex.claims.claim import Claim, at_most
-from fedconvex.claims.terms import Number, Vector, gradient, mean, number
+from fedconvex.claims.terms import Number, Vector, gradient, mean, minimiser, number
 from fedconvex.proofs_checks.kernel.proofs import (
     ONE,
     ZERO,
@@ -92,6 +92,16 @@ def jensen(u: Vector) -> Parts:
 def split(u: Vector, v: Vector, z: Any) -> Parts:
     """‖u + v‖² ≤ (1 + z)‖u‖² + (1 + 1/z)‖v‖²."""
     return number(z) * squared(u - v / number(z))
+
+
+def suboptimal(at: Vector) -> Parts:
+    """f(at) ≥ f(x*), at a point that all clients share."""
+    return by(Lower(at, minimiser, number(0)))
+
+
+def gap_above_slope(at: Vector, most: Any) -> Parts:
+    """‖∇f(at)‖² ≤ 2L(f(at) − f(x*)), at a point that all clients share."""
+    return 2 * most * interpolation(at, minimiser, 0, most) + jensen(gradient(at) - gradient(minimiser))
 
 
 def young(u: Vector, v: Vector) -> Parts:
