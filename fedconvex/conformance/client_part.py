@@ -23,7 +23,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import (
@@ -35,7 +34,7 @@ from fedconvex.conformance.implementation import (
     Turn,
     takes,
 )
-from fedconvex.conformance.reference import Reference, draw_of, rounds_with, started
+from fedconvex.conformance.reference import Reference, draw_of, rounds_on, started
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import WHOLE, vector
 from fedconvex.local_solvers.base import Answers
@@ -81,8 +80,7 @@ class ClientFunction(Implementation):
         return name in self.accepts
 
     def begin(self, problem: Any, x0: np.ndarray, turns: Sequence[Turn]) -> Served:
-        scenario = next(r.scenario for r in self.references if r.scenario.problem is problem)
-        rounds = rounds_with(self.setup, scenario, arithmetics.get("float"))
+        rounds, _ = rounds_on(self.setup, self.references, problem)
         return Served(rounds, started(rounds, x0), [{} for _ in range(problem.num_clients)])
 
     def advance(self, problem: Any, served: Served, turn: Turn) -> Served:
@@ -108,11 +106,6 @@ class ClientFunction(Implementation):
 
     def server_model(self, served: Served) -> np.ndarray:
         return np.asarray(served.state.server, dtype=served.dtype)
-
-
-def client_function(setup: Setup, references: Sequence[Reference], client: Callable[..., Any]) -> ClientFunction:
-    """The implementation around a `client` of arrays."""
-    return ClientFunction(setup, references, client, optional_arguments(client))
 
 
 def optional_arguments(client: Callable[..., Any]) -> frozenset[str]:

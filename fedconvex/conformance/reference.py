@@ -197,6 +197,12 @@ class Reference:
         return {}
 
 
+def rounds_on(setup: Setup, references: Sequence[Reference], problem: object) -> tuple[Rounds, np.ndarray]:
+    """The rounds in floats of the half that the kit plays, on the scenario that has this problem; its first point."""
+    scenario = next(r.scenario for r in references if r.scenario.problem is problem)
+    return rounds_with(setup, scenario, arithmetics.get("float")), scenario.first_point
+
+
 UNIT = 2.0**-30  # the relative size of a disturbance
 RUNS = 8
 

@@ -17,11 +17,10 @@ from typing import Any, final
 
 import numpy as np
 
-from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance import findings
 from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.implementation import WORK, Implementation, Turn
-from fedconvex.conformance.reference import Reference, draw_of, rounds_with, started
+from fedconvex.conformance.reference import Reference, draw_of, rounds_on, started
 from fedconvex.conformance.setup import Setup
 from fedconvex.conformance.vectors import vector
 from fedconvex.errors import InvalidInput
@@ -57,7 +56,7 @@ class Trained:
 @final
 @dataclass(frozen=True, eq=False)
 class ServerFunctions(Implementation):
-    """A server that the method's own clients reply to."""
+    """A server that the method's own clients reply to. Raises InvalidInput where one of its vectors is not given."""
 
     setup: Setup
     references: Sequence[Reference]
@@ -68,13 +67,17 @@ class ServerFunctions(Implementation):
     found: list[ConformanceFinding] = field(default_factory=list)
     client_models: Callable[..., Any] | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.setup.method, Scaffold) and self.broadcast is None:
+            problem = "is missing: SCAFFOLD's server also sends c, which would not be checked"
+            raise InvalidInput("broadcast", self.broadcast, problem, 'give broadcast(state) -> {"c": (d,) array}')
+
     def takes(self, name: str) -> bool:
         return name == WORK  # the kit's clients do as much work as they are told
 
     def begin(self, problem: Any, x0: np.ndarray, turns: Sequence[Turn]) -> Trained:
-        scenario = next(r.scenario for r in self.references if r.scenario.problem is problem)
-        rounds = rounds_with(self.setup, scenario, arithmetics.get("float"))
-        return Trained(self.init(problem, x0), rounds, started(rounds, scenario.first_point))
+        rounds, first = rounds_on(self.setup, self.references, problem)
+        return Trained(self.init(problem, x0), rounds, started(rounds, first))
 
     def advance(self, problem: Any, state: Trained, turn: Turn) -> Trained:
         members, draw = draw_of(state.round, turn.active, turn.extra.get(WORK))
@@ -110,19 +113,3 @@ class ServerFunctions(Implementation):
             given = self.broadcast(state.theirs)
             shared.update({name: vector(given[name], dim)[0] for name in shared if name in given})
         return State(point, shared, state.clients.memory)
-
-
-def server_functions(
-    setup: Setup, references: Sequence[Reference], functions: Mapping[str, Callable[..., Any]]
-) -> ServerFunctions:
-    """The implementation around a server's functions.
-
-    Raises InvalidInput where the server's other vectors are not given, so that errors in them would not be seen.
-    """
-    broadcast = functions["broadcast"]
-    if isinstance(setup.method, Scaffold) and broadcast is None:
-        problem = "is missing: SCAFFOLD's server also sends c, which would not be checked"
-        raise InvalidInput("broadcast", broadcast, problem, 'give broadcast(state) -> {"c": (d,) array}')
-    return ServerFunctions(
-        setup, references, functions["init"], functions["server"], functions["server_model"], broadcast
-    )

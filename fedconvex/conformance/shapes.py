@@ -97,13 +97,14 @@ def implementation_of(
 
         return trainer_function(setup, references, functions["local_update"], precision)
     if shape.main == "client":
-        from fedconvex.conformance.client_part import client_function
+        from fedconvex.conformance.client_part import ClientFunction, optional_arguments
 
-        return client_function(setup, references, functions["client"])
+        return ClientFunction(setup, references, functions["client"], optional_arguments(functions["client"]))
     if shape.main == "server":
-        from fedconvex.conformance.server_part import server_functions
+        from fedconvex.conformance.server_part import ServerFunctions
 
-        return server_functions(setup, references, functions)
+        own = (functions[name] for name in ("init", "server", "server_model", "broadcast"))
+        return ServerFunctions(setup, references, *own)
     if shape.main == "run":
         return WholeRun(functions["run"])
     return RoundFunctions(functions["init"], functions["round"], functions["server_model"], functions["client_models"])
