@@ -105,7 +105,7 @@ def round_on(instance: Instance) -> ExactFederation | None:
     weighted = sum(weights) == 1 and all(p > 0 for p in weights)
     if not (curved and solved and weighted and K >= 1 and int(K) == K and mu > L_minus >= 0 and mean != 0):
         return None
-    if (root := rational_root(square)) is None:
+    if (root := rational_root(F(square))) is None:
         return None
     B = root / abs(mean)
     numbers = {"mu": mu, "L": L, "L_minus": L_minus, "gamma": gamma, "gamma_drawn": gamma, "K": K, "B": B,

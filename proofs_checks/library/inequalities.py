@@ -101,7 +101,8 @@ def suboptimal(at: Vector) -> Parts:
 
 def gap_above_slope(at: Vector, most: Any) -> Parts:
     """‖∇f(at)‖² ≤ 2L(f(at) − f(x*)), at a point that all clients share."""
-    return 2 * most * interpolation(at, minimiser, 0, most) + jensen(gradient(at) - gradient(minimiser))
+    parts: Parts = 2 * most * interpolation(at, minimiser, 0, most) + jensen(gradient(at) - gradient(minimiser))
+    return parts
 
 
 def young(u: Vector, v: Vector) -> Parts:

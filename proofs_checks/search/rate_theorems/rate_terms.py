@@ -23,8 +23,7 @@ from fedconvex.claims.terms import (
 )
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.proofs_checks.kernel.proofs import Derivation
-from fedconvex.proofs_checks.library.inequalities import Parts, concluding, interpolation, squared
-from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.library import Lemma, Parts, concluding, interpolation, squared
 from fedconvex.proofs_checks.search.lyapunov.posed_round import WEIGHT, Pair, PosedRound
 from fedconvex.proofs_checks.search.lyapunov.state_vectors import name_at_server, name_of_memory
 from fedconvex.proofs_checks.search.rate_theorems.equations import Completed

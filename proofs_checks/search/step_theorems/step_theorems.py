@@ -34,8 +34,7 @@ from fedconvex.proofs_checks.kernel.proofs import (
     Line,
     Product,
 )
-from fedconvex.proofs_checks.library.inequalities import Parts, by, concluding, interpolation, squared
-from fedconvex.proofs_checks.library.lemmas import Lemma, cited
+from fedconvex.proofs_checks.library import Lemma, Parts, by, cited, concluding, interpolation, squared
 from fedconvex.proofs_checks.search.rate_theorems.equations import gradients_first
 from fedconvex.proofs_checks.search.rate_theorems.rate_terms import RateTerms, of_any_round
 from fedconvex.proofs_checks.search.rate_theorems.rates import NotFound

@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, final
 
 from fedconvex.proofs_checks.kernel.proofs import Derivation
-from fedconvex.proofs_checks.library.inequalities import Parts, concluding, squared
-from fedconvex.proofs_checks.library.lemmas import Lemma
+from fedconvex.proofs_checks.library import Lemma, Parts, concluding, squared
 from fedconvex.proofs_checks.worst_cases.certificates.question_terms import Condition, NoLemma, QuestionTerms, written
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Family, Indefinite, squares
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroups, SimilarClients

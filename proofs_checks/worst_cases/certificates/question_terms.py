@@ -34,7 +34,7 @@ from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.local_solvers.inexactness import ToInexactness
 from fedconvex.parameters import in_rationals, is_scheduled
 from fedconvex.proofs_checks.kernel.proofs import Hypothesis, Infimum, Upper
-from fedconvex.proofs_checks.library.inequalities import Parts, by, interpolation
+from fedconvex.proofs_checks.library import Parts, by, interpolation
 from fedconvex.proofs_checks.symbolic import random_vectors
 from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ZERO, Family, shared
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
