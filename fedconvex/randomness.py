@@ -24,6 +24,6 @@ class Purpose(IntEnum):
     COMPRESSION = 9  # of what clients send
 
 
-def stream(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
+def stream(seed: int, purpose: IntEnum, *place: int) -> np.random.Generator:
     """The generator for one purpose at one place, given by round, client and so on."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose), *place)))

@@ -53,7 +53,7 @@ def of(values: Any) -> Arithmetic:
     flat = values.ravel().tolist() if hasattr(values, "ravel") else _flatten(values)
     kinds = {type(v).__name__ for v in flat}
     if "arb" in kinds:
-        return get("ball", precision=max(128, _working_precision()))
+        return get("ball", precision=max(128, working_precision()))
     if kinds & {"Fraction", "fmpq", "fmpz"}:
         return get("exact")
     return get("float")
@@ -65,7 +65,8 @@ def _flatten(values: Any) -> list[Any]:
     return [values]
 
 
-def _working_precision() -> int:
+def working_precision() -> int:
+    """The bits of flint's balls at present."""
     from flint import ctx
 
     return int(ctx.prec)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedconvex.arithmetic.balls import lower_float, upper_float
+from fedconvex.arithmetic.decimals import at_most
 from fedconvex.certainty import Certainty
 from fedconvex.methods.base import Method
 from fedconvex.pickled import without_caches
@@ -69,3 +70,10 @@ class GapsTo:
 
     def __getstate__(self) -> dict[str, Any]:
         return without_caches(self)
+
+
+def magnitude(number: Interval) -> str:
+    """The value; of an enclosure that contains 0, its upper bound."""
+    if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
+        return at_most(max(number.upper, 0.0), 1)
+    return f"{number.value:.4g}"

@@ -4,13 +4,12 @@ from math import isfinite, log10
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from fedconvex.arithmetic.decimals import Rounding, at_most, significant
+from fedconvex.arithmetic.decimals import Rounding, significant
 from fedconvex.audit.designs.linearised_runs import PLAYED
 from fedconvex.audit.designs.round_maps import SEEDS
-from fedconvex.audit.intervals import Interval
+from fedconvex.audit.intervals import magnitude
 from fedconvex.audit.methods import shorthand
 from fedconvex.audit.objectives import objective
-from fedconvex.certainty import Certainty
 from fedconvex.problems.quadratics import QuadraticProblem
 from fedconvex.shown import Summary
 
@@ -138,10 +137,3 @@ def _outcome(entry: "RecommendedMethod") -> str:
         return "which is not predicted to converge"
     verb = "reaches" if entry.checked else "is predicted to reach"
     return f"which {verb} {entry.relative_gap:.2g} of f(0) − f* (numeric)"
-
-
-def magnitude(number: Interval) -> str:
-    """The value; of an enclosure that contains 0, its upper bound."""
-    if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
-        return at_most(max(number.upper, 0.0), 1)
-    return f"{number.value:.4g}"

@@ -11,7 +11,7 @@ import numpy as np
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
-from fedconvex.audit.intervals import Interval
+from fedconvex.audit.intervals import Interval, magnitude
 from fedconvex.audit.methods import shorthand
 from fedconvex.audit.objectives import objective
 from fedconvex.audit.recommendation_text import text
@@ -255,21 +255,14 @@ def _row(method: "MethodAudit") -> tuple[str, ...]:
         converges = "no: many"
     return (
         shorthand(method.method),
-        _magnitude(method.bias),
-        _magnitude(method.floor),
+        magnitude(method.bias),
+        magnitude(method.floor),
         method.bias.certainty.value,
         converges,
         _rate(method.predicted_contraction),
         _rate(method.measured_contraction),
         method.outcome,
     )
-
-
-def _magnitude(number: "Interval") -> str:
-    """The value; if the enclosure contains 0, its upper bound."""
-    if number.certainty is Certainty.ENCLOSED and number.lower <= 0:
-        return at_most(max(number.upper, 0.0), 1)
-    return f"{number.value:.4g}"
 
 
 def _rate(rate: float | None) -> str:

@@ -5,7 +5,7 @@ Client k's streams depend on the seed and on k alone, so that its data do not ch
 
 from enum import IntEnum
 
-import numpy as np
+from fedconvex.randomness import stream as stream
 
 
 class GeneratorStream(IntEnum):
@@ -17,8 +17,3 @@ class GeneratorStream(IntEnum):
     FEATURES = 104
     TARGETS = 105
     HOLDOUT = 106
-
-
-def stream(seed: int, draw: GeneratorStream, *client: int) -> np.random.Generator:
-    """The generator for one quantity of the given client, or of all clients together if none is given."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(draw), *client)))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Generic, final
 
 import numpy as np
 
+from fedconvex.arithmetic import working_precision
 from fedconvex.errors import InvalidInput, UnknownKeyword
 from fedconvex.statements import arguments as taken
 from fedconvex.statements.arguments import LARGE, SMALL, Arguments, NumberType, is_array, is_extreme, name_at, to_float
-from fedconvex.statements.formula import PRECISION, CheckedFormula, working_precision
+from fedconvex.statements.formula import PRECISION, CheckedFormula
 from fedconvex.statements.functions import Imprecise, Undecided, is_rational
 from fedconvex.statements.notation import Shape
 from fedconvex.statements.results import assembled, broadcast_shape, is_finite, like, out_of_range, parts, relocating

@@ -12,6 +12,7 @@ from inspect import Parameter as Argument
 from inspect import Signature, signature
 from typing import Any
 
+from fedconvex.arithmetic import working_precision
 from fedconvex.errors import InvalidInput, NotConverged
 from fedconvex.names import require_keywords
 from fedconvex.statements import arguments as taken
@@ -187,13 +188,6 @@ class CheckedFormula(ABC):
         if place is not None:
             argument = name_at(name, place, tuple(getattr(value, "shape", ())))
             raise InvalidInput(argument, entry(value, place), f"{self.owner} needs an integer", "give an integer")
-
-
-def working_precision() -> int:
-    """The bits of flint's balls at present."""
-    from flint import ctx
-
-    return int(ctx.prec)
 
 
 def _is_sharp(part: Any) -> bool:

@@ -198,12 +198,8 @@ def drawn_average_deviates_little(claim: Claim) -> Derivation:
 
 
 @proof_of(fedprox.theorem4)
-def round_decreases(claim: Claim) -> Derivation:
-    return ROUND.decrease(claim, ROUND.given_away)
-
-
 @proof_of(fedprox.PAPER.find("corollary9corrected"))
-def round_decreases_with_the_largest_inexactness(claim: Claim) -> Derivation:
+def round_decreases(claim: Claim) -> Derivation:
     return ROUND.decrease(claim, ROUND.given_away)
 
 
@@ -238,10 +234,6 @@ def convex_clients_decrease(claim: Claim) -> Derivation:
 
 
 @proof_of(fedprox.equation16)
-def convex_clients_decrease_at_the_chosen_weight(claim: Claim) -> Derivation:
-    return of_convex_clients(claim, 6 * L * B**2)
-
-
 @proof_of(fedprox.corollary7)
-def choice_for_convex_clients(claim: Claim) -> Derivation:
+def convex_clients_decrease_at_the_chosen_weight(claim: Claim) -> Derivation:
     return of_convex_clients(claim, 6 * L * B**2)
