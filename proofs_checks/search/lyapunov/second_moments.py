@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from math import isqrt
 from typing import Any, final
 
 from flint import fmpq, fmpq_mat
 
 from fedconvex.arithmetic.linear_systems import Rows, invariant
-from fedconvex.arithmetic.rationals import to_fmpq, to_fraction
+from fedconvex.arithmetic.rationals import root_below, to_fmpq, to_fraction
 from fedconvex.compressors import Compressor, Contractive
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -40,7 +39,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
 from fedconvex.proofs_checks.worst_cases.questions.compression import Compression
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes, own_start
 
-DIGITS = 10**12  # of a square root
+UNIT = Fraction(1, 10**12)  # of a square root
 NOISE, PULL = "noise", "heterogeneity"  # what disturbs the round
 Groups = Sequence[tuple[Any, int]]  # every group's curvature, and how many clients it has
 Pair = tuple[Key, Key]
@@ -154,9 +153,7 @@ class _Groups(QuadraticAnswers):
     def compressed(self, compressor: Compressor, vectors: Any) -> Any:
         """What clients send whose compressors attain what they promise: of contractive ones a multiple, by `sign`."""
         if isinstance(compressor, Contractive):
-            left = 1 - to_fraction(compressor.delta)  # whose root, or a number just below it, is the error's size
-            size = Fraction(isqrt(left.numerator * left.denominator * DIGITS**2), left.denominator * DIGITS)
-            return vectors * (1 + self.sign * size)
+            return vectors * (1 + self.sign * root_below(1 - to_fraction(compressor.delta), UNIT))
         name = f"e{len(self.compression.errors) + 1} of C"
         new = self.mixture([self.vector(name, k) for k in range(len(self.groups))])
         return self.compression.compressed(compressor, vectors, new)
