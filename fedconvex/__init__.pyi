@@ -1,6 +1,5 @@
 """Written by `python docs/making/type_stubs.py` for type checkers, from the names that the package finds."""
 
-from fedconvex import audit as audit
 from fedconvex import compressors as compressors
 from fedconvex import data as data
 from fedconvex import deep as deep
@@ -8,6 +7,7 @@ from fedconvex import participation as participation
 from fedconvex import proofs_checks as proofs_checks
 from fedconvex import regularizers as regularizers
 from fedconvex import theory as theory
+from fedconvex.audit.measure import audit as audit
 from fedconvex.audit.recommendation import recommend as recommend
 from fedconvex.audit.recommendation_result import Recommendation as Recommendation
 from fedconvex.audit.run_diagnosis import RunDiagnosis as RunDiagnosis

@@ -65,6 +65,8 @@ def import_of(package: ModuleType, tree: ast.Module, name: str) -> str:
     """The import of a public name; `as` the same name makes it an export of the stub."""
     value = getattr(package, name)
     if isinstance(value, ModuleType):
+        value = getattr(value, "__wrapped__", value)  # a package that is called like a function, once it is imported
+    if isinstance(value, ModuleType):
         parent, _, module = value.__name__.rpartition(".")
         return f"from {parent} import {module} as {name}"
     written = imported(tree).get(name)  # constants do not know their module
