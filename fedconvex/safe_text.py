@@ -6,6 +6,7 @@ cannot be written at all. This module is the only place that decides how such ch
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from unicodedata import category
 
 LONGEST_NAME = 80  # characters of a name in a sentence
@@ -53,6 +54,12 @@ def in_markdown_table(text: object) -> str:
     line = " ".join(printable(str(text)).split())
     line = line.replace(r"\|", "&#92;&#124;").replace("|", r"\|")
     return re.sub("<(?=[a-zA-Z/!?])", "&lt;", line)
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table with these cells."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "".join(f"| {' | '.join(map(in_markdown_table, line))} |\n" for line in lines)
 
 
 def _is_visible(c: str) -> bool:

@@ -5,8 +5,10 @@ import importlib
 import inspect
 import re
 import subprocess
+import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.beyond_core  # builds small guides, and the whole one, 
 
 SOURCES = sorted(path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
 BUILD = ["-m", "mkdocs", "build", "--strict"]
+NOTEBOOK = "01"
 # A guide of two pages, with the real one's settings but without its plugins.
 SMALL = """
 INHERIT: {settings}
@@ -39,17 +42,27 @@ hooks: ["{hooks}/mathematics.py", "{hooks}/stars.py"]
 
 
 def build(settings: Path, site: Path) -> subprocess.CompletedProcess[str]:
+    """With one notebook in the gallery: tests/test_notebooks.py runs them all."""
     words = (*BUILD, "--config-file", settings, "--site-dir", site)
-    return python(*words, cwd=ROOT, NO_MKDOCS_2_WARNING="1", PYTHONWARNINGS="")
+    return python(*words, cwd=ROOT, NO_MKDOCS_2_WARNING="1", PYTHONWARNINGS="", FEDCONVEX_GALLERY=NOTEBOOK)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("guide") / "site"
-    done = build(ROOT / "mkdocs.yml", folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "WARNING" not in done.stdout + done.stderr
-    return folder
+def site(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """The whole guide, which the processes of one run of the tests share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "guide"
+    with suppress(FileExistsError):
+        folder.mkdir()  # whoever makes it builds the guide
+        done = build(ROOT / "mkdocs.yml", folder / "site")
+        (folder / "output").write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", "utf-8")
+        (folder / "output").rename(folder / "done")
+    while not (folder / "done").exists():
+        time.sleep(0.2)
+    output = (folder / "done").read_text("utf-8")
+    assert output.startswith("0\n"), output
+    assert "WARNING" not in output, output
+    return folder / "site"
 
 
 class Page(HTMLParser):
@@ -117,7 +130,7 @@ def test_nothing_is_loaded_from_the_net(site: Path) -> None:
 def test_every_page_is_in_the_navigation(site: Path) -> None:
     home = Page((site / "index.html").read_text("utf-8"))
     linked = {urldefrag(link).url for link in home.links} | {"index.html"}
-    made = {f"{name}.html" for name in ("landscape", "sentences", "statements", "verdicts")}
+    made = {str(Path(page).with_suffix(".html")) for page in making("generated_pages").PAGES}
     assert {str(source.with_suffix(".html")) for source in SOURCES} | made <= linked
 
 
@@ -181,16 +194,13 @@ def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
 
 
 @pytest.mark.slow
-def test_the_gallery_shows_every_notebook_with_its_pictures(site: Path) -> None:
-    stored = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    assert stored
-    front = Page((site / "gallery/index.html").read_text("utf-8"))
-    for path in stored:
-        name = f"{path.stem.replace('_', '-')}.html"
-        loads = Page((site / "gallery" / name).read_text("utf-8")).loads
-        pictures = [load for load in loads if load.startswith(Path(name).stem) and load.endswith(".png")]
-        assert len(pictures) == path.read_text("utf-8").count('"image/png"')
-        assert name in front.links
+def test_the_gallery_shows_a_notebook_with_its_pictures(site: Path) -> None:
+    (source,) = (ROOT / "notebooks").glob(f"{NOTEBOOK}*.py")
+    name = f"{source.stem.replace('_', '-')}.html"
+    front, page = (Page((site / "gallery" / file).read_text("utf-8")) for file in ("index.html", name))
+    assert name in front.links
+    pictures = [load for load in page.loads if load.startswith(Path(name).stem) and load.endswith(".png")]
+    assert len(pictures) == len(re.findall(r"\.figure(?:\(.*\))?$", source.read_text("utf-8"), re.MULTILINE)) > 0
 
 
 @pytest.mark.slow
@@ -362,40 +372,73 @@ def method_pages() -> ModuleType:
     return making("method_pages")
 
 
-def test_the_methods_pages_are_what_the_code_makes(method_pages: ModuleType) -> None:
-    """python docs/making/method_pages.py writes them."""
-    changed = []
-    for page in method_pages.PAGES:
-        text = page.read_text("utf-8")
-        if method_pages.renewed(text) != text:
-            changed.append(page.name)
-    assert changed == []
+# What a client is asked for beyond F_k(θ), and what is then stored in this order, typed from the papers.
+S = sympy.Symbol
+ANSWER, OLD, W, X = map(S, (r"\theta_k", r"\theta_k^{\mathrm{old}}", "w", "x"))
+ALPHA, BETA, BETA1, BETA2, ETA, RHO = map(S, (r"\alpha", r"\beta", r"\beta_1", r"\beta_2", r"\eta", r"\rho"))
+C, CK, GK, HK, LK, M, STEPS, V, VK, XK, ZK = map(S, (
+    "c", "c_k", "g_k", "h_k", r"\lambda_k", "m", r"\ell_k", "v", "v_k", "x_k", "z_k",
+))  # fmt: skip
+OWN, ALL, P, SIZE, LAMBDA, H = S(r"{\nabla F_k(w)}"), S(r"{\nabla f(w)}"), S("p"), S("s"), S(r"\lambda"), S("h")
+NEAR_W = r"\frac{%s}{2} \left\|\theta - w\right\|^2"
+ROUNDS = {
+    "FedGD": ("", lambda mean, average: (average(ANSWER),)),
+    "FedProx": (NEAR_W % r"\mu", lambda mean, average: (average(ANSWER),)),
+    "FedNova": ("", lambda mean, average: (W + average(STEPS) * average((ANSWER - W) / STEPS),)),
+    "FedAvgM": ("", lambda mean, average: (BETA * M + average(ANSWER - W), ETA * M + W)),
+    "FedAdagrad": ("", lambda mean, average: (V + average(ANSWER - W) ** 2,)),
+    "FedAdam": ("", lambda mean, average: (
+        BETA1 * M + (1 - BETA1) * average(ANSWER - W), BETA2 * V + (1 - BETA2) * average(ANSWER - W) ** 2,
+        ETA * M / (S(r"\tau") + sympy.sqrt(V)) + W,
+    )),
+    "FedYogi": ("", lambda mean, average: (
+        V - (1 - BETA2) * average(ANSWER - W) ** 2 * sympy.sign(V - average(ANSWER - W) ** 2),
+    )),
+    "FedSplit": (r"\frac{1}{2 s} \left\|\theta - \left(2 x - z_{k}\right)\right\|^2", lambda mean, average: (
+        ZK + 2 * (ANSWER - X), mean(ZK),
+    )),
+    "FedDyn": (NEAR_W % r"\alpha", lambda mean, average: (
+        GK - ALPHA * (ANSWER - W), mean(GK), mean(ANSWER) - H / ALPHA,
+    )),
+    "Scaffold": ("c - c_{k}", lambda mean, average: (
+        CK - C - (ANSWER - W) / STEPS, mean(CK), W + ETA * mean(ANSWER - W),
+    )),
+    "Scaffnew": ("- h_{k}", lambda mean, average: (mean(ANSWER), HK + P / SIZE * (XK - ANSWER))),
+    "DANE": (NEAR_W % r"\mu", lambda mean, average: (average(ANSWER),)),
+    "FedLin": (sympy.latex(ALL - OWN), lambda mean, average: (mean(ANSWER),)),
+    "FedPD": (r"\lambda_{k}", lambda mean, average: (LK + (ANSWER - W) / ETA, mean(ANSWER + ETA * LK))),
+    "FedADMM": (NEAR_W % r"\rho", lambda mean, average: (
+        LK + RHO * (ANSWER - W), W + ETA * mean(2 * ANSWER - OLD - W),
+    )),
+    "PFedMe": (NEAR_W % r"\lambda", lambda mean, average: (ANSWER, W + ETA * mean(-LAMBDA * SIZE * (W - VK)))),
+}  # fmt: skip
 
 
-def test_a_page_with_an_older_formula_is_noticed(method_pages: ModuleType) -> None:
-    page = (DOCS / "methods/fedprox.md").read_text("utf-8")
-    older = page.replace(r"\frac{\mu}{2}", r"\mu")
-    assert older != page
-    assert method_pages.renewed(older) == page
-
-
-# What the clients remember after a round, typed from the papers.
-MOVES = {
-    "FedSplit": lambda theta, x: sympy.Symbol("z_k") + 2 * (theta - x),
-    "FedDyn": lambda theta, w: sympy.Symbol("g_k") - sympy.Symbol(r"\alpha") * (theta - w),
-    "Scaffold": lambda theta, w: sympy.Symbol("c_k") - sympy.Symbol("c") - (theta - w) / sympy.Symbol(r"\ell_k"),
-    "FedPD": lambda theta, w: sympy.Symbol(r"\lambda_k") + (theta - w) / sympy.Symbol(r"\eta"),
-}
-
-
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("name", ROUNDS)
 def test_a_round_on_symbols_is_the_papers(method_pages: ModuleType, name: str) -> None:
-    server = sympy.Symbol("x" if name == "FedSplit" else "w")
-    right = sympy.latex(MOVES[name](sympy.Symbol(r"\theta_k"), server))
-    wrong = sympy.latex(MOVES[name](server, sympy.Symbol(r"\theta_k")))
-    shown = method_pages.algebra([name])
-    assert rf"\leftarrow {right} $$" in shown
-    assert rf"\leftarrow {wrong} $$" not in shown
+    subproblem, stored = ROUNDS[name]
+    first, *rest = (line.strip("$ ") for line in method_pages.algebra([name]).splitlines() if line)
+    assert subproblem in first.partition(r"F_k(\theta)")[2].partition(r"\qquad")[0]
+    assert bool(subproblem) == (" + " in first)
+    right = [line.partition(r" \leftarrow ")[2] for line in rest]
+    for expression in stored(method_pages.Mean, method_pages.Average):
+        assert sympy.latex(expression) in right
+        wrong = expression.subs({ANSWER: W, W: ANSWER}, simultaneous=True)
+        assert wrong == expression or sympy.latex(wrong) not in right
+
+
+def test_every_round_in_the_guide_is_checked() -> None:
+    shown = "".join(page.read_text("utf-8") for page in DOCS.rglob("*.md"))
+    assert set(re.findall(r"generated_pages\.py algebra (\w+)", shown)) == ROUNDS.keys()
+
+
+@pytest.mark.parametrize("command", ["algebra FedNothing", "table nothing", "nothing", "statements fedprox.nothing"])
+def test_a_part_that_cannot_be_made_fails_the_build(command: str) -> None:
+    generated_pages = making("generated_pages")
+    page = type("Page", (), {"file": type("File", (), {"src_uri": "here.md"})})
+    text = f"a\n\n```sh generated\npython docs/making/generated_pages.py {command}\n```\n"
+    with pytest.raises(generated_pages.PluginError, match=f"here.md: {command.split()[0]}"):
+        generated_pages.on_page_markdown(text, page)
 
 
 def test_a_method_that_no_page_mentions_gets_one() -> None:
@@ -422,3 +465,23 @@ def test_the_guide_shows_today_s_statements_and_verdicts(site: Path) -> None:
     for statement in (s for paper in papers().values() for s in paper.everything):
         assert f"<code>{statement.identifier}</code>" in statements
     assert "<code>fedsplit.equation17corrected</code>" in verdicts
+
+
+# A part of the guide -> what only the code or a record knows, in the words of the page.
+SHOWN = {
+    "looseness": ("feddyn.lemma8sharper", "2.461 … 2.462", "x − L₋x²/2: the answer is"),
+    "rates": ("0.792791 … 0.792792", "0.006666·σ²", "exact_rates.fedproxroundofpclients"),
+    "reproduce": ("feddyn.table5_mnist", "SCAFFOLD"),
+    "conformance": ("clients take one local step too many",),
+    "frameworks": ("feddyn_trainer.py:75, 77",),
+    "methods/fedprox": ("2.461 … 2.462", "fedprox.corollary9corrected", "argmin"),
+}
+
+
+@pytest.mark.slow
+def test_every_part_that_is_made_from_the_code_is_in_the_guide(site: Path) -> None:
+    for page, parts in SHOWN.items():
+        text = (site / f"{page}.html").read_text("utf-8")
+        assert [part for part in parts if part not in text] == [], page
+    left = [page for page in pages(site) if "generated_pages.py" in page.read_text("utf-8")]
+    assert left == []

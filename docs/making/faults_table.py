@@ -1,9 +1,4 @@
-"""The list of edits in docs/conformance.md, with the methods that can have each.
-
-`python docs/making/faults_table.py` renews it.
-"""
-
-from pathlib import Path
+"""The table in docs/conformance.md of the faults that the kit knows, with the methods that can have each."""
 
 import fedconvex as fc
 from fedconvex.conformance.identification.edits import Edit
@@ -11,9 +6,8 @@ from fedconvex.conformance.identification.identify import EVERY_EDIT
 from fedconvex.conformance.setup import setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
+from fedconvex.safe_text import markdown_table
 
-PAGE = Path(__file__).resolve().parents[1] / "conformance.md"
-HEADING = "## The faults that it knows\n\n"
 STEPS = fc.GradientDescent(steps=4, stepsize=0.1)
 METHODS: tuple[tuple[str, Method, LocalSolver | None], ...] = (
     ("FedGD", fc.FedGD(stepsize=0.1, local_steps=4), None),
@@ -59,10 +53,9 @@ def methods_with(fault: Edit) -> tuple[str, ...]:
 def table() -> str:
     """The known faults in Markdown, by the property that they violate."""
     everywhere = len(dict.fromkeys(name for name, *_ in METHODS))
-    lines: list[str] = []
+    parts: list[str] = []
     entries = [(edit.name.format("…", "the one given"), edit) for edit in EVERY_EDIT]
     for broken in dict.fromkeys(fault.breaks for _, fault in entries):
-        lines += ["", f"**{broken[0].upper()}{broken[1:]}**", "", "| what the report says | of |", "|---|---|"]
         named: dict[str, tuple[str, ...]] = {}
         for name, fault in entries:
             if fault.breaks == broken:
@@ -70,16 +63,6 @@ def table() -> str:
                 if not found and fault.applies(setup_of(REGULARIZED, STEPS)):
                     found = (type(REGULARIZED).__name__,)
                 named[name] = tuple(dict.fromkeys((*named.get(name, ()), *found)))
-        for name, methods in named.items():
-            cell = name.replace("|", "\\|")
-            lines.append(f"| {cell} | {'all' if len(methods) == everywhere else ', '.join(methods)} |")
-    return "\n".join(lines[1:]) + "\n"
-
-
-def page(text: str) -> str:
-    """The page, which ends with the table."""
-    return text.partition(HEADING)[0] + HEADING + table()
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
+        rows = [(name, "all" if len(of) == everywhere else ", ".join(of)) for name, of in named.items()]
+        parts.append(f"**{broken[0].upper()}{broken[1:]}**\n\n{markdown_table(('what the report says', 'of'), rows)}")
+    return "\n".join(parts)

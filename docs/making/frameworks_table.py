@@ -1,4 +1,4 @@
-"""The table of docs/frameworks.md that comes from stored runs: `python docs/making/frameworks_table.py` renews it.
+"""The table in docs/frameworks.md, from stored runs.
 
 In the framework's own environment, with `examples/frameworks` on PYTHONPATH, `python
 examples/frameworks/tests/run_framework.py pfllib examples/frameworks/tests/found/pfllib.json` stores its run.
@@ -8,12 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fedconvex.safe_text import in_markdown_table
+from fedconvex.safe_text import markdown_table
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "frameworks.md"
 FOUND = ROOT / "examples/frameworks/tests/found"
-BEGIN, END = "<!-- from stored runs: docs/making/frameworks_table.py -->\n", "<!-- end -->\n"
 # Where the source has what the kit found: read by a person, in the version that was run.
 PLACES = {
     ("fedlab", "FedAvg"): "fedlab/contrib/algorithm/basic_server.py:88",
@@ -67,22 +65,10 @@ def verdict_of(framework: str, method: str, found: dict[str, Any]) -> tuple[str,
 
 def table() -> str:
     """Framework, version, method, verdict, what the kit says, and where that is in the source."""
-    lines = ["| framework | version | method | verdict | the kit says | where |", "|---|---|---|---|---|---|"]
+    rows = []
     for file in sorted(FOUND.glob("*.json")):
         run = json.loads(file.read_text("utf-8"))
         for method, found in run["found"].items():
             verdict, said = verdict_of(file.stem, method, found)
-            cells = (file.stem, run["version"], method, verdict, said, PLACES.get((file.stem, method), ""))
-            lines.append(f"| {' | '.join(map(in_markdown_table, cells))} |")
-    return "\n".join(lines) + "\n"
-
-
-def page(text: str) -> str:
-    """The page with the table of the stored runs."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
+            rows.append((file.stem, run["version"], method, verdict, said, PLACES.get((file.stem, method), "")))
+    return markdown_table(("framework", "version", "method", "verdict", "the kit says", "where"), rows)

@@ -1,5 +1,9 @@
-"""The gallery of the guide: the notebooks as they are stored, with their pictures, and a page that leads to each."""
+"""The gallery of the guide: the notebooks, run while it is built, with their pictures, and a page that leads to each.
 
+FEDCONVEX_GALLERY=05,07 shows those whose names begin so, and runs no others.
+"""
+
+import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -9,7 +13,8 @@ from typing import Any, NamedTuple
 from mkdocs.structure.files import File, Files
 from nbconvert import MarkdownExporter
 
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+from notebooks import sources, up_to_date
+
 TITLE = re.compile(
     r"\A# (?P<title>[^\n]+)\n\n\*\*(?P<question>.+?)\*\*", re.DOTALL
 )  # as tests/test_notebooks.py demands
@@ -32,12 +37,13 @@ class Shown(NamedTuple):
 
 @cache
 def notebooks() -> tuple[Shown, ...]:
-    """Every stored notebook, converted."""
-    return tuple(map(shown, sorted(FOLDER.glob("*.ipynb"))))
+    """The notebooks of the gallery, run and converted."""
+    names = os.environ.get("FEDCONVEX_GALLERY", "")
+    return tuple(shown(up_to_date(source)) for source in sources(names.split(",") if names else []))
 
 
 def shown(path: Path) -> Shown:
-    """The stored notebook as a page."""
+    """A notebook with its outputs as a page."""
     name = path.stem.replace("_", "-")
     text, resources = MarkdownExporter().from_filename(path, {"unique_key": name})
     first = TITLE.match(text.lstrip())

@@ -1,18 +1,29 @@
-"""Pages that the guide makes while it is built, so that a new method or paper needs no page to be written.
+"""What the guide makes from the code while it is built; nothing of it is kept in the repository.
 
-* A method that the table in docs/methods/index.md lacks gets a page: its docstring, one round in formulas, a link to
-  the reference. When there is more to explain, write a page in docs/methods and a row of the table.
-* "The landscape", "Every statement", "Every verdict" and "Unnumbered sentences" (`GENERATED`).
+* Whole pages (`PAGES`): every statement, every verdict, the unnumbered sentences, the landscape; and a page for each
+  method that the table in docs/methods/index.md lacks: its docstring, one round in formulas, a link to the reference.
+* Parts of pages (`PARTS`). In a page's Markdown stands the command that prints the part, in a block of its own:
 
-New local solvers, problems, data sets and models are in the reference (`reference.py`).
+      ```sh generated
+      python docs/making/generated_pages.py algebra FedProx
+      ```
+
+`python docs/making/generated_pages.py NAME …` prints any of them. The gallery (`gallery.py`) and the reference
+(`reference.py`) have hooks of their own.
 """
 
 import inspect
 import re
+import sys
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from method_pages import DOCS, algebra
+import faults_table
+import frameworks_table
+import recorded_tables
+from method_pages import DOCS, algebra, statements
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 from fedconvex.methods import METHODS
@@ -20,17 +31,29 @@ from fedconvex.proofs_checks.reporting import landscape
 from fedconvex.proofs_checks.reporting import markdown as verdicts
 from fedconvex.proofs_checks.reporting.results import chosen, results
 from fedconvex.proofs_checks.sentences import page as sentences
+from fedconvex.reproduce import experiments
+from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
 from fedconvex.theory import catalogue
 
+SPELLED = {"SCAFFOLD": "Scaffold"}  # as the papers write a name -> as the code does
+PART = re.compile(r"^```sh generated\npython docs/making/generated_pages\.py (\w+) ?([^\n]*)\n```$", re.MULTILINE)
 # address of a page -> what makes it
-GENERATED = {
+PAGES: Mapping[str, Callable[[], str]] = {
     "statements.md": catalogue.as_markdown,
     "landscape.md": lambda: landscape.as_markdown(landscape.landscape()),
     "sentences.md": sentences.as_markdown,
     # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
     "verdicts.md": lambda: verdicts.as_markdown([record for record, _ in results(chosen(), kept=False, records=True)]),
 }
-SPELLED = {"SCAFFOLD": "Scaffold"}  # as the papers write a name -> as the code does
+# first word of a part's command -> what makes it, from the other words
+PARTS: Mapping[str, Callable[..., str]] = {
+    "algebra": lambda *methods: algebra(methods),
+    "statements": lambda *identifiers: statements(identifiers),
+    "table": recorded_tables.as_markdown,
+    "faults": faults_table.table,
+    "frameworks": frameworks_table.table,
+    "reproduced": lambda: markdown(last_results(experiments(), PACKAGED)),
+}
 
 
 def on_config(config: Any, **_: Any) -> None:
@@ -42,10 +65,22 @@ def on_config(config: Any, **_: Any) -> None:
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
     """Adds the generated pages."""
-    made = {**GENERATED, **{uri(name): partial(method_page, name) for name in unwritten()}}
+    made = {**PAGES, **{uri(name): partial(method_page, name) for name in unwritten()}}
     for address, make in made.items():
         files.append(File.generated(config, address, content=make()))
     return files
+
+
+def on_page_markdown(text: str, page: Any, **_: Any) -> str:
+    """Puts the generated parts into a page."""
+
+    def part(found: re.Match[str]) -> str:
+        try:
+            return PARTS[found[1]](*found[2].split())
+        except Exception as error:  # of whatever makes it: the message names the page
+            raise PluginError(f"{page.file.src_uri}: {found[1]} {found[2]}: {error!r}") from error
+
+    return PART.sub(part, text)
 
 
 def unwritten(index: str | None = None) -> list[str]:
@@ -70,3 +105,8 @@ def method_page(name: str) -> str:
         f"Arguments, errors: [`{name}`](../api/methods.md#{kind.__module__}.{name}) in the reference.", "",
         "## One round", "", algebra([name]),
     ])  # fmt: skip
+
+
+if __name__ == "__main__":
+    name, *words = sys.argv[1:]
+    sys.stdout.write({**PARTS, **PAGES}[name](*words))

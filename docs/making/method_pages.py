@@ -1,11 +1,6 @@
-"""The formulas on the methods' pages, made from the code: `python docs/making/method_pages.py` renews them in place.
+"""The formulas on the methods' pages, made from the code: one round, and statements with their verdicts.
 
-A block begins with a comment that names what it shows, and is replaced up to `<!-- end -->`:
-
-    <!-- algebra: FedProx -->                  one round, by running the method's own code on symbols
-    <!-- statements: fedprox.theorem4 … -->    formulas, assumptions, verdicts, and how loose the bounds are
-
-A method without a page of its own gets one while the guide is built (`generated_pages.py`).
+`generated_pages.py` puts them into the pages, and makes a page for a method that has none.
 """
 
 import re
@@ -16,19 +11,18 @@ from typing import Any
 
 import numpy as np
 import sympy
+from recorded_tables import TABLES, recorded_rows
 
 import fedconvex as fc
 from fedconvex.local_solvers.base import Answers
 from fedconvex.methods.base import Cohort, Method, State
 from fedconvex.proofs_checks.reporting.recorded import recorded
+from fedconvex.safe_text import markdown_table
 from fedconvex.statements.rendering import formulas_in_markdown
 from fedconvex.theory import statement
 
 DOCS = Path(__file__).resolve().parents[1]
-PAGES = sorted((DOCS / "methods").glob("*.md"))
-BLOCK = re.compile(
-    r"(?P<begin><!-- (?P<kind>algebra|statements): (?P<names>[^>]+?) -->\n).*?(?=<!-- end -->)", re.DOTALL
-)
+LOOSENESS = "looseness_of_theorems"
 LETTERS = {
     "mu": r"\mu", "stepsize": "s", "alpha": r"\alpha", "eta": r"\eta", "server_stepsize": r"\eta",
     "regularization": r"\lambda", "momentum": r"\beta", "probability": "p", "beta1": r"\beta_1", "beta2": r"\beta_2",
@@ -68,12 +62,6 @@ class Average(Mean):
     """The mean with the problem's weights."""
 
     word = "average"
-
-
-def renewed(page: str) -> str:
-    """The page with every block made anew from the code."""
-    makers = {"algebra": algebra, "statements": statements}
-    return BLOCK.sub(lambda found: found["begin"] + makers[found["kind"]](found["names"].split()), page)
 
 
 def algebra(names: Iterable[str]) -> str:
@@ -169,7 +157,7 @@ def statements(identifiers: Iterable[str]) -> str:
     lines = [line for name in names for line in _statement(name)]
     rows = [row for name in names for row in _loose(name)]
     if rows:
-        lines += ["| statement | at | bound | exact worst case | looseness |", "|---|---|---|---|---|", *rows, ""]
+        lines.append(markdown_table(TABLES[LOOSENESS].head, rows))
     return "\n".join([*lines, ""])
 
 
@@ -186,12 +174,6 @@ def _statement(identifier: str) -> Iterator[str]:
     yield from formulas_in_markdown(found)
 
 
-def _loose(identifier: str) -> list[str]:
-    """The statement's rows of the page on looseness."""
-    rows = (DOCS / "looseness.md").read_text("utf-8").splitlines()
-    return [row for row in rows if row.startswith(f"| `{identifier}` |") and row.count("|") == 6]
-
-
-if __name__ == "__main__":
-    for page in PAGES:
-        page.write_text(renewed(page.read_text("utf-8")), "utf-8")
+def _loose(identifier: str) -> list[list[str]]:
+    """The statement's rows of the table on looseness."""
+    return [row for row in recorded_rows()[LOOSENESS] if row[0] == f"`{identifier}`"]

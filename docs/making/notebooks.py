@@ -1,12 +1,14 @@
-"""Runs the notebooks' sources and stores what they show: `python docs/making/notebooks.py [NAME …]`.
+"""Runs the notebooks: `python docs/making/notebooks.py [NAME …]` writes each, with its outputs, beside its source.
 
-Every notebook in `notebooks/` is a source in Python, written by hand, and a notebook made here, with its outputs: the
-repository and the guide's gallery show them. All take about two minutes.
+Every notebook in `notebooks/` is a source in Python, written by hand. The guide runs those of which the source or the
+package has changed; all take about two minutes. Git ignores what is written.
 """
 
+import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -16,7 +18,9 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "notebooks"
+PACKAGE = ("fedconvex", "theory", "proofs_checks", "deep")
 HANGS = 300  # seconds in one cell
 
 
@@ -45,18 +49,33 @@ def executed(notebook: NotebookNode) -> NotebookNode:
     return done
 
 
-def main(names: list[str]) -> None:
-    """Executes the notebooks of these names, or all."""
-    for source in sorted(FOLDER.glob("*.py")):
-        if names and not any(source.stem.startswith(name) for name in names):
-            continue
+def sources(names: list[str]) -> list[Path]:
+    """The notebooks whose names begin with one of these, or all."""
+    return [path for path in sorted(FOLDER.glob("*.py")) if not names or path.name.startswith(tuple(names))]
+
+
+def up_to_date(source: Path) -> Path:
+    """The notebook with its outputs, run unless it was with this source and this package."""
+    written, made_from = source.with_suffix(".ipynb"), hashlib.sha256(source.read_bytes() + package()).hexdigest()
+    if not written.exists() or nbformat.read(written, as_version=4).metadata.get("made_from") != made_from:
         notebook = executed(jupytext.read(source))
-        for number, cell in enumerate(notebook.cells):
-            cell["id"] = f"{source.stem[:2]}-{number}"  # jupytext draws them at random
-        notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
-        nbformat.write(notebook, source.with_suffix(".ipynb"))
-        sys.stdout.write(f"{source.stem}\n")
+        notebook.metadata = {
+            "kernelspec": notebook.metadata["kernelspec"],
+            "language_info": {"name": "python"},
+            "made_from": made_from,
+        }
+        nbformat.write(notebook, written)
+    return written
+
+
+@cache
+def package() -> bytes:
+    """A fingerprint of all files of the package."""
+    files = sorted(path for name in PACKAGE for path in (ROOT / name).rglob("*") if path.is_file())
+    content = (path.read_bytes() for path in files if path.suffix != ".pyc")
+    return b"".join(hashlib.sha256(one).digest() for one in content)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    for source in sources(sys.argv[1:]):
+        sys.stdout.write(f"{up_to_date(source)}\n")

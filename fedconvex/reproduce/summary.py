@@ -19,7 +19,7 @@ from fedconvex.json_files import fault_in, read_json
 from fedconvex.reproduce.execution import seeds
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment
-from fedconvex.safe_text import in_markdown_table
+from fedconvex.safe_text import markdown_table
 
 PACKAGED = Path(__file__).parent / "results"  # summaries of the last full runs, shipped with the package
 NAME = "summary.json"
@@ -247,18 +247,13 @@ def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
         for choice in result["choices"]:
             effect = "; ".join(f"{label}: {shown(value)}" for label, value in choice["effect"].items())
             choices.append((kind, choice["open"], choice["choice"], choice["alternatives"], effect))
-    return "\n\n".join(
+    return "\n".join(
         (
-            _table(("", "what", "published", "released code", "ours", "theory", "agrees"), numbers),
-            _table(("", "claim", "verdict", "number"), claims),
-            _table(("", "left open", "chosen", "otherwise", "what it changes"), choices),
+            markdown_table(("", "what", "published", "released code", "ours", "theory", "agrees"), numbers),
+            markdown_table(("", "claim", "verdict", "number"), claims),
+            markdown_table(("", "left open", "chosen", "otherwise", "what it changes"), choices),
         )
     )
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(in_markdown_table, line)) + " |" for line in lines)
 
 
 def _with_note(claim: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The part of the guide's page on rates about theorems: what is proved for all parameters, and what was known."""
+"""The table of theorems on rates: what is proved for all parameters, and what was known."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,30 +7,13 @@ import numpy as np
 import fedconvex as fc
 from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.exact_rates.published import PUBLISHED, Published
+from fedconvex.proofs_checks.number_tables import NumberTable
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.assumptions import Runs
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import statement
 
-HEAD = """
-## Theorems
-
-These rates hold for all parameters that they name and for any number of clients: the kernel replays their proofs
-([verify.md](verify.md)). V is an error of the whole state. "Attained": which clients reach the number, or come as close
-to it as one likes; else the largest quotient that is known. "Vectors": what the server sends to a client and what the
-client sends back in a round, and what it keeps; a vector of d numbers in single precision has 4d bytes. The last column
-says how many times larger a published bound is, or how many times as many rounds it needs, at the numbers given. Of
-gradient descent, which SCAFFOLD with one local step and FedGD with everyone are, better bounds than those are known.
-
-Sources: Acar et al., FedDyn (2021); Gower, Loizou, Qian, Sailanbayev, Shulgin, Richtárik, SGD: general analysis and
-improved rates (2019); Karimireddy et al., SCAFFOLD (2020); Khaled and Jin, Faster federated optimization under
-second-order similarity (2023); Pathak and Wainwright, FedSplit (2020); Shamir, Srebro and Zhang, DANE (2014); Yuan and
-Li, On convergence of FedProx (2022); Zhang, Hong, Dhople, Yin, Liu, FedPD (2020).
-
-| statement | what is proved | attained | best parameters | vectors: down + up, kept | published | factor |
-|---|---|---|---|---|---|---|
-"""
 METHODS: Mapping[str, Method] = {
     "FedProx": fc.FedProx(mu=1), "FedGD": fc.FedGD(stepsize=1), "Scaffold": fc.Scaffold(stepsize=1),
     "DANE": fc.DANE(mu=1), "FedDyn": fc.FedDyn(alpha=1), "FedDynOneGD": fc.FedDynOneGD(alpha=1),
@@ -63,14 +46,17 @@ BEST: Mapping[str, str] = {
 }
 
 
-def rows() -> Iterator[str]:
-    """A row for each statement."""
+def published_bounds() -> Iterator[tuple[str, Published]]:
+    """What has a row."""
     for paper in ("scaffold", "feddyn", "exact_rates"):
         load(paper)
-    for name, published in PUBLISHED.items():
-        of = statement(name)
-        cells = (f"`{name}`", of.words, _attained(of), BEST[name], _vectors(of), _known(published), _factor(published))
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    yield from PUBLISHED.items()
+
+
+def cells(name: str, published: Published) -> tuple[str, ...]:
+    """The cells of a statement's row."""
+    of = statement(name)
+    return f"`{name}`", of.words, _attained(of), BEST[name], _vectors(of), _known(published), _factor(published)
 
 
 def _attained(of: Statement) -> str:
@@ -94,6 +80,8 @@ def _factor(published: Published) -> str:
     return "–" if found is None else f"{found:.3g} ({published.at})"
 
 
-def as_markdown() -> str:
-    """The section."""
-    return HEAD + "\n".join(rows()) + "\n"
+TABLE = NumberTable(
+    ("statement", "what is proved", "attained", "best parameters", "vectors: down + up, kept", "published", "factor"),
+    published_bounds,
+    cells,
+)

@@ -8,7 +8,7 @@ import pytest
 from command_runner import running
 
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
+from fedconvex.reproduce.summary import PACKAGED, last_results
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 command = running("reproduce")
@@ -94,9 +94,3 @@ def test_results_that_are_kept_belong_to_experiments(tmp_path: Path) -> None:
         assert content["processor"]
         assert content["date"]
     assert set(last_results(known, tmp_path)) >= {file.stem for file in files}
-
-
-def test_the_guide_has_the_tables_of_the_kept_results(tmp_path: Path) -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs" / "reproduce.md").read_text("utf-8")
-    printed = page.partition("<!-- fedconvex reproduce table -->\n")[2]
-    assert printed.strip() == markdown(last_results(experiments(), tmp_path)).strip()
