@@ -3,6 +3,7 @@
 FEDCONVEX_GALLERY=05,07 shows those whose names begin so, and runs no others.
 """
 
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from nbconvert import MarkdownExporter
 
 from notebooks import sources, up_to_date
 
+LOG = logging.getLogger("mkdocs.hooks.gallery")
 TITLE = re.compile(
     r"\A# (?P<title>[^\n]+)\n\n\*\*(?P<question>.+?)\*\*", re.DOTALL
 )  # as tests/test_notebooks.py demands
@@ -39,7 +41,9 @@ class Shown(NamedTuple):
 def notebooks() -> tuple[Shown, ...]:
     """The notebooks of the gallery, run and converted."""
     names = os.environ.get("FEDCONVEX_GALLERY", "")
-    return tuple(shown(up_to_date(source)) for source in sources(names.split(",") if names else []))
+    found = sources(names.split(",") if names else [])
+    LOG.info("Running those of %d notebooks that have changed", len(found))  # minutes, in which nothing else is said
+    return tuple(shown(up_to_date(source)) for source in found)
 
 
 def shown(path: Path) -> Shown:
