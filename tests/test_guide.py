@@ -372,46 +372,28 @@ def method_pages() -> ModuleType:
     return making("method_pages")
 
 
-# What a client is asked for beyond F_k(θ), and what is then stored in this order, typed from the papers.
-S = sympy.Symbol
-ANSWER, OLD, W, X = map(S, (r"\theta_k", r"\theta_k^{\mathrm{old}}", "w", "x"))
-ALPHA, BETA, BETA1, BETA2, ETA, RHO = map(S, (r"\alpha", r"\beta", r"\beta_1", r"\beta_2", r"\eta", r"\rho"))
-C, CK, GK, HK, LK, M, STEPS, V, VK, XK, ZK = map(S, (
-    "c", "c_k", "g_k", "h_k", r"\lambda_k", "m", r"\ell_k", "v", "v_k", "x_k", "z_k",
-))  # fmt: skip
-OWN, ALL, P, SIZE, LAMBDA, H = S(r"{\nabla F_k(w)}"), S(r"{\nabla f(w)}"), S("p"), S("s"), S(r"\lambda"), S("h")
+NAMES = {"θ": r"\theta_k", "old": r"\theta_k^{\mathrm{old}}", "e_k": r"\ell_k"}
+GREEK = {"α": r"\alpha", "β": r"\beta", "η": r"\eta", "λ": r"\lambda", "ρ": r"\rho", "τ": r"\tau"}
 NEAR_W = r"\frac{%s}{2} \left\|\theta - w\right\|^2"
+# What a client's subproblem has beyond F_k(θ), and what is then stored, typed from the papers.
 ROUNDS = {
-    "FedGD": ("", lambda mean, average: (average(ANSWER),)),
-    "FedProx": (NEAR_W % r"\mu", lambda mean, average: (average(ANSWER),)),
-    "FedNova": ("", lambda mean, average: (W + average(STEPS) * average((ANSWER - W) / STEPS),)),
-    "FedAvgM": ("", lambda mean, average: (BETA * M + average(ANSWER - W), ETA * M + W)),
-    "FedAdagrad": ("", lambda mean, average: (V + average(ANSWER - W) ** 2,)),
-    "FedAdam": ("", lambda mean, average: (
-        BETA1 * M + (1 - BETA1) * average(ANSWER - W), BETA2 * V + (1 - BETA2) * average(ANSWER - W) ** 2,
-        ETA * M / (S(r"\tau") + sympy.sqrt(V)) + W,
-    )),
-    "FedYogi": ("", lambda mean, average: (
-        V - (1 - BETA2) * average(ANSWER - W) ** 2 * sympy.sign(V - average(ANSWER - W) ** 2),
-    )),
-    "FedSplit": (r"\frac{1}{2 s} \left\|\theta - \left(2 x - z_{k}\right)\right\|^2", lambda mean, average: (
-        ZK + 2 * (ANSWER - X), mean(ZK),
-    )),
-    "FedDyn": (NEAR_W % r"\alpha", lambda mean, average: (
-        GK - ALPHA * (ANSWER - W), mean(GK), mean(ANSWER) - H / ALPHA,
-    )),
-    "Scaffold": ("c - c_{k}", lambda mean, average: (
-        CK - C - (ANSWER - W) / STEPS, mean(CK), W + ETA * mean(ANSWER - W),
-    )),
-    "Scaffnew": ("- h_{k}", lambda mean, average: (mean(ANSWER), HK + P / SIZE * (XK - ANSWER))),
-    "DANE": (NEAR_W % r"\mu", lambda mean, average: (average(ANSWER),)),
-    "FedLin": (sympy.latex(ALL - OWN), lambda mean, average: (mean(ANSWER),)),
-    "FedPD": (r"\lambda_{k}", lambda mean, average: (LK + (ANSWER - W) / ETA, mean(ANSWER + ETA * LK))),
-    "FedADMM": (NEAR_W % r"\rho", lambda mean, average: (
-        LK + RHO * (ANSWER - W), W + ETA * mean(2 * ANSWER - OLD - W),
-    )),
-    "PFedMe": (NEAR_W % r"\lambda", lambda mean, average: (ANSWER, W + ETA * mean(-LAMBDA * SIZE * (W - VK)))),
-}  # fmt: skip
+    "FedGD": ("", "average(θ)"),
+    "FedProx": (NEAR_W % r"\mu", "average(θ)"),
+    "FedNova": ("", "w + average(e_k)*average((θ - w)/e_k)"),
+    "FedAvgM": ("", "β*m + average(θ - w); η*m + w"),
+    "FedAdagrad": ("", "β_1*m + (1 - β_1)*average(θ - w); v + average(θ - w)**2; w + η*m/(τ + sqrt(v))"),
+    "FedAdam": ("", "β_1*m + (1 - β_1)*average(θ - w); β_2*v + (1 - β_2)*average(θ - w)**2; w + η*m/(τ + sqrt(v))"),
+    "FedYogi": ("", "v - (1 - β_2)*average(θ - w)**2*sign(v - average(θ - w)**2); w + η*m/(τ + sqrt(v))"),
+    "FedSplit": (r"\frac{1}{2 s} \left\|\theta - \left(2 x - z_{k}\right)\right\|^2", "z_k + 2*(θ - x); mean(z_k)"),
+    "FedDyn": (NEAR_W % r"\alpha", "g_k - α*(θ - w); mean(g_k); mean(θ) - h/α"),
+    "Scaffold": ("c - c_{k}", "c_k - c - (θ - w)/e_k; mean(c_k); w + η*mean(θ - w)"),
+    "Scaffnew": ("- h_{k}", "mean(θ); h_k + p/s*(x_k - θ)"),
+    "DANE": (NEAR_W % r"\mu", "average(θ)"),
+    "FedLin": (r"- {\nabla F_k(w)} + {\nabla f(w)}", "mean(θ)"),
+    "FedPD": (r"\lambda_{k}", "λ_k + (θ - w)/η; mean(θ + η*λ_k)"),
+    "FedADMM": (NEAR_W % r"\rho", "λ_k + ρ*(θ - w); w + η*mean(2*θ - old - w)"),
+    "PFedMe": (NEAR_W % r"\lambda", "θ; w + η*mean(-λ*s*(w - v_k))"),
+}
 
 
 @pytest.mark.parametrize("name", ROUNDS)
@@ -421,10 +403,13 @@ def test_a_round_on_symbols_is_the_papers(method_pages: ModuleType, name: str) -
     assert subproblem in first.partition(r"F_k(\theta)")[2].partition(r"\qquad")[0]
     assert bool(subproblem) == (" + " in first)
     right = [line.partition(r" \leftarrow ")[2] for line in rest]
-    for expression in stored(method_pages.Mean, method_pages.Average):
-        assert sympy.latex(expression) in right
-        wrong = expression.subs({ANSWER: W, W: ANSWER}, simultaneous=True)
-        assert wrong == expression or sympy.latex(wrong) not in right
+    letters = set(re.findall(r"[^\W\d]\w*", f"{stored} w")) - {"mean", "average", "sqrt", "sign"}
+    symbols = {n: sympy.Symbol(NAMES.get(n) or GREEK.get(n[0], n[0]) + n[1:]) for n in letters}
+    symbols |= {"mean": method_pages.Mean, "average": method_pages.Average}
+    for text in stored.split("; "):
+        assert sympy.latex(sympy.sympify(text, symbols)) in right
+        wrong = sympy.sympify(text, symbols | {"θ": symbols["w"], "w": symbols["θ"]})
+        assert not {"θ", "w"} & set(text) or sympy.latex(wrong) not in right
 
 
 def test_every_round_in_the_guide_is_checked() -> None:
@@ -439,6 +424,13 @@ def test_a_part_that_cannot_be_made_fails_the_build(command: str) -> None:
     text = f"a\n\n```sh generated\npython docs/making/generated_pages.py {command}\n```\n"
     with pytest.raises(generated_pages.PluginError, match=f"here.md: {command.split()[0]}"):
         generated_pages.on_page_markdown(text, page)
+
+
+@pytest.mark.slow
+def test_the_command_in_a_page_prints_its_part() -> None:
+    program = DOCS / "making/generated_pages.py"
+    assert require(python(program, "algebra", "FedProx")) == making("generated_pages").PARTS["algebra"]("FedProx")
+    assert "give one of statements.md, landscape.md" in python(program, "algebr").stderr
 
 
 def test_a_method_that_no_page_mentions_gets_one() -> None:
@@ -457,18 +449,9 @@ def test_a_parameter_without_a_letter_is_written_by_its_name(method_pages: Modul
     assert method_pages.letter("velocity", {}, "_k") == r"\mathrm{velocity}_k"
 
 
-@pytest.mark.slow
-def test_the_guide_shows_today_s_statements_and_verdicts(site: Path) -> None:
-    statements, verdicts = ((site / f"{name}.html").read_text("utf-8") for name in ("statements", "verdicts"))
-    from fedconvex.theory import papers
-
-    for statement in (s for paper in papers().values() for s in paper.everything):
-        assert f"<code>{statement.identifier}</code>" in statements
-    assert "<code>fedsplit.equation17corrected</code>" in verdicts
-
-
-# A part of the guide -> what only the code or a record knows, in the words of the page.
+# A page of the guide -> what only the code or a record knows.
 SHOWN = {
+    "verdicts": ("<code>fedsplit.equation17corrected</code>",),
     "looseness": ("feddyn.lemma8sharper", "2.461 … 2.462", "x − L₋x²/2: the answer is"),
     "rates": ("0.792791 … 0.792792", "0.006666·σ²", "exact_rates.fedproxroundofpclients"),
     "reproduce": ("feddyn.table5_mnist", "SCAFFOLD"),
@@ -479,9 +462,11 @@ SHOWN = {
 
 
 @pytest.mark.slow
-def test_every_part_that_is_made_from_the_code_is_in_the_guide(site: Path) -> None:
-    for page, parts in SHOWN.items():
+def test_what_is_made_from_the_code_is_in_the_guide(site: Path) -> None:
+    from fedconvex.theory import papers
+
+    statements = tuple(f"<code>{s.identifier}</code>" for paper in papers().values() for s in paper.everything)
+    for page, parts in {**SHOWN, "statements": statements}.items():
         text = (site / f"{page}.html").read_text("utf-8")
         assert [part for part in parts if part not in text] == [], page
-    left = [page for page in pages(site) if "generated_pages.py" in page.read_text("utf-8")]
-    assert left == []
+    assert [page for page in pages(site) if "generated_pages.py" in page.read_text("utf-8")] == []

@@ -34,10 +34,6 @@ def test_every_picture_that_is_shown_can_be_made_and_the_other_way_round() -> No
     }
 
 
-def test_maintainers_are_told_how() -> None:
-    assert "`python docs/making/pictures.py`" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-
-
 def test_they_are_wide_enough_to_be_read_and_small_enough_to_be_kept() -> None:
     for name in making("pictures").PICTURES:
         file = ROOT / "docs" / f"{name}.png"

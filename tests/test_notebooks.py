@@ -18,6 +18,7 @@ pytestmark = pytest.mark.beyond_core  # runs notebooks
 SOURCES = sorted((ROOT / "notebooks").glob("*.py"))
 SHOWS_PICTURE = re.compile(r"\.figure(\(.*\))?$")
 MOST_LINES = 160  # a few screens
+run = making("notebooks").executed
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -65,11 +66,6 @@ def shows(code: str) -> bool:
     return isinstance([ast.Pass(), *ast.parse("\n".join(lines)).body][-1], ast.Expr)
 
 
-def run(notebook: NotebookNode) -> NotebookNode:
-    """Executes a notebook as the gallery does."""
-    return making("notebooks").executed(notebook)
-
-
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
 class TestEach:
     def test_it_goes_from_a_question_to_an_answer_on_a_few_screens(self, source: Path) -> None:
@@ -93,19 +89,13 @@ class TestEach:
 
 
 def test_a_notebook_runs_again_where_its_source_or_the_package_has_changed(tmp_path, monkeypatch) -> None:
-    made, runs = making("notebooks"), []
-    notebook = new_notebook(
-        cells=[new_code_cell("1")], metadata={"kernelspec": {"name": "python3", "display_name": "Python"}}
-    )
-    monkeypatch.setattr(made, "executed", lambda source: runs.append(source) or notebook)
-    (source := tmp_path / "a.py").write_text("# %%\n1\n", "utf-8")
-    for changed in (False, False, True):
-        source.write_text(f"# %%\n{1 + changed}\n", "utf-8")
-        assert made.up_to_date(source) == tmp_path / "a.ipynb"
-    assert len(runs) == 2
-    monkeypatch.setattr(made, "package", lambda: b"another")
-    made.up_to_date(source)
-    assert len(runs) == 3
+    made, runs, kernel = making("notebooks"), [], {"name": "python3", "display_name": "Python"}
+    monkeypatch.setattr(made, "executed", lambda one: runs.append(one) or new_notebook(metadata={"kernelspec": kernel}))
+    for cell, package in ("1", b"a"), ("1", b"a"), ("2", b"a"), ("2", b"b"):
+        monkeypatch.setattr(made, "package", lambda package=package: package)
+        (tmp_path / "a.py").write_text(f"# %%\n{cell}\n", "utf-8")
+        assert made.up_to_date(tmp_path / "a.py") == tmp_path / "a.ipynb"
+    assert [one.cells[0].source for one in runs] == ["1", "2", "2"]
 
 
 @pytest.mark.parametrize(

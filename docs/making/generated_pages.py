@@ -108,5 +108,6 @@ def method_page(name: str) -> str:
 
 
 if __name__ == "__main__":
-    name, *words = sys.argv[1:]
-    sys.stdout.write({**PARTS, **PAGES}[name](*words))
+    name, *words = sys.argv[1:] or [""]
+    made = {**PAGES, **PARTS}
+    sys.stdout.write(made[name](*words)) if name in made else sys.exit(f"{name}: give one of {', '.join(made)}")
