@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from documents import DOCUMENTS, ROOT
+from documents import DOCUMENTS, PAGES, ROOT
 
 pytestmark = pytest.mark.beyond_core  # runs the documents' examples
 
@@ -43,6 +43,13 @@ def test_the_architecture_has_a_file_to_read_first_in_every_folder() -> None:
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in files)] == []
 
 
+def test_every_link_in_a_checkout_leads_to_a_file() -> None:
+    texts = {page: page.read_text("utf-8") for page in (*ROOT.glob("*.md"), *PAGES)}
+    links = [(page, link) for page in texts for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", texts[page])]
+    assert [f"{page}: {link}" for page, link in links if not (page.parent / link).exists()] == []
+    assert len(links) > 100
+
+
 def test_every_document_has_examples() -> None:
     """Blocks with a title are files: tests/test_adding.py makes them in a copy of the project."""
     with_files = {document for document in DOCUMENTS if "```python title=" in document.read_text("utf-8")}
@@ -54,8 +61,6 @@ def test_every_document_has_examples() -> None:
 TERMINALS = re.compile(r"```text\n\$ fedconvex (.*?)\n(.*?)```", re.DOTALL)
 FILES = re.compile(r"```python\n((?:(?!```).)*)```(?:(?!```).)*```text\n\$ fedconvex verify \./(\S+)", re.DOTALL)
 VERIFY = (ROOT / "docs/verify.md").read_text("utf-8")
-
-
 TABLES = (ROOT / "docs/tables.md").read_text("utf-8")
 
 

@@ -1,22 +1,22 @@
 """What the guide makes from the code while it is built; nothing of it is kept in the repository.
 
-* Whole pages (`PAGES`): every statement, every verdict, the unnumbered sentences, the landscape; and a page for each
-  method that the table in docs/methods/index.md lacks: its docstring, one round in formulas, a link to the reference.
-* Parts of pages (`PARTS`). In a page's Markdown stands the command that prints the part, in a block of its own:
+* Parts of pages (`PARTS`), or whole ones (`PAGES`): every statement, every verdict, the unnumbered sentences, the
+  landscape. In the Markdown stands the command that prints the part, in a block of its own:
 
       ```sh generated
       python docs/making/generated_pages.py algebra FedProx
       ```
 
-`python docs/making/generated_pages.py NAME …` prints any of them. The gallery (`gallery.py`) and the reference
-(`reference.py`) have hooks of their own.
+* A page for each method that the table in docs/methods/index.md lacks: its docstring, one round in formulas, a link to
+  the reference.
+
+The gallery (`gallery.py`) and the reference (`reference.py`) have hooks of their own.
 """
 
 import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import faults_table
@@ -47,6 +47,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 }
 # first word of a part's command -> what makes it, from the other words
 PARTS: Mapping[str, Callable[..., str]] = {
+    "page": lambda address: PAGES[address](),
     "algebra": lambda *methods: algebra(methods),
     "statements": lambda *identifiers: statements(identifiers),
     "table": recorded_tables.as_markdown,
@@ -64,10 +65,9 @@ def on_config(config: Any, **_: Any) -> None:
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
-    """Adds the generated pages."""
-    made = {**PAGES, **{uri(name): partial(method_page, name) for name in unwritten()}}
-    for address, make in made.items():
-        files.append(File.generated(config, address, content=make()))
+    """Adds the generated methods' pages."""
+    for name in unwritten():
+        files.append(File.generated(config, uri(name), content=method_page(name)))
     return files
 
 
@@ -109,5 +109,4 @@ def method_page(name: str) -> str:
 
 if __name__ == "__main__":
     name, *words = sys.argv[1:] or [""]
-    made = {**PAGES, **PARTS}
-    sys.stdout.write(made[name](*words)) if name in made else sys.exit(f"{name}: give one of {', '.join(made)}")
+    sys.stdout.write(PARTS[name](*words)) if name in PARTS else sys.exit(f"{name}: give one of {', '.join(PARTS)}")
