@@ -387,6 +387,8 @@ ROUNDS = {
     "FedPD": (r"\lambda_{k}", "λ_k + (θ - w)/η; mean(θ + η*λ_k)"),
     "FedADMM": (NEAR_W % r"\rho", "λ_k + ρ*(θ - w); w + η*mean(2*θ - old - w)"),
     "PFedMe": (NEAR_W % r"\lambda", "θ; w + η*mean(-λ*s*(w - v_k))"),
+    "DIANA": ("", "h_k + α*C_k((w - θ)/e_k - h_k); mean(h_k); w - s*(h + mean(C_k((w - θ)/e_k - h_k)))"),
+    "EF21": ("", "h_k + C_k((w - θ)/e_k - h_k); mean(h_k); w - s*h"),
 }
 
 
@@ -399,7 +401,7 @@ def test_a_round_on_symbols_is_the_papers(name: str) -> None:
     right = [line.partition(r" \leftarrow ")[2] for line in rest]
     letters = set(re.findall(r"[^\W\d]\w*", f"{stored} w")) - {"mean", "average", "sqrt", "sign"}
     symbols = {n: sympy.Symbol(NAMES.get(n) or GREEK.get(n[0], n[0]) + n[1:]) for n in letters}
-    symbols |= {"mean": method_pages.Mean, "average": method_pages.Average}
+    symbols |= {"mean": method_pages.Mean, "average": method_pages.Average, "C_k": sympy.Function("C_k")}
     for text in stored.split("; "):
         assert sympy.latex(sympy.sympify(text, symbols)) in right
         wrong = sympy.sympify(text, symbols | {"θ": symbols["w"], "w": symbols["θ"]})
