@@ -18,9 +18,12 @@ DIGITS = 6
 
 
 def rows() -> Iterator[tuple[Method, int, int, int]]:
-    """What has a row, with its κ, and K of m clients (0 for everyone of any number)."""
+    """What has a row, with its κ, and K of m clients (0 for everyone, and for any number)."""
     for method, kappa in methods():
         yield method, kappa, 0, 0
+    yield fc.EF21(stepsize=F(1, 40)), 10, 0, 0
+    for m in (2, 5, 100):
+        yield fc.DIANA(stepsize=F(1, 22)), 10, 0, m
     for K, m in ((1, 2), (10, 100), (10, 1000)):
         yield fc.FedSplit(stepsize=F(1, 2)), 4, K, m
         yield fc.FedDyn(alpha=8), 4, K, m
@@ -53,7 +56,7 @@ def rate(method: Method, kappa: int, K: int, m: int) -> tuple[str, ...]:
     exact = found.upper == found.lower
     known = "exact" if exact else "tight" if found.tight else "an interval"
     shown = to_text(found.upper, DIGITS, Rounding.NEAREST) if exact else f"{lower} … {upper}"
-    clients = f"{K} of {m}" if K else "all"
+    clients = f"{K} of {m}" if K else f"all {m or ''}".strip()
     return f"`{found.method}`", str(kappa), clients, shown, known, str(found.slowest.federation)
 
 
