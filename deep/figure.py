@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fedconvex.atomic_files import write_atomically
 from fedconvex.deep.over_the_run import DECREASE, REFUTED, statements_about, stretches
 from fedconvex.deep.round_settings import RoundSetting
-from fedconvex.drawing import COLOURS, STYLES, tidy
+from fedconvex.drawing import COLOURS, STYLES, picture, tidy
 from fedconvex.errors import InvalidInput
 from fedconvex.safe_text import in_picture
 from fedconvex.statements.instance import Unmeasured
@@ -60,8 +60,7 @@ def draw(run: "DeepRun", path: "str | PathLike[str]", statement: str = "fedprox.
     file = Path(path)
     if file.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise InvalidInput("path", file, "is not the name of a picture", "let it end in .png, .svg or .pdf")
-    drawn = figure(run, statement, **given)
-    write_atomically(file, lambda handle: drawn.savefig(handle, format=file.suffix[1:].lower(), dpi=150))
+    write_atomically(file, picture(lambda: figure(run, statement, **given), file.suffix[1:].lower(), dpi=150))
     return file
 
 

@@ -1,15 +1,20 @@
 """Colours, line styles and axes shared by all pictures."""
 
+import io
 import math
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedconvex.errors import InvalidInput, PictureFailed
 from fedconvex.safe_text import in_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # the palette of Okabe and Ito: distinguishable for colour-blind readers and in grey print
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -31,6 +36,32 @@ def new_axes(margins: tuple[float, float, float, float] | None = None) -> "Axes"
     axes = figure.subplots()
     axes.set_prop_cycle(color=COLOURS, linestyle=[STYLES[i % len(STYLES)] for i in range(len(COLOURS))])
     return axes
+
+
+def picture(draw: "Callable[[], Figure | Any]", ending: str, **options: Any) -> bytes:
+    """The drawn figure as a file with that ending, in Matplotlib's default style whatever the user's matplotlibrc says.
+
+    options: of the figure's `savefig`.
+    """
+    import matplotlib
+
+    content = io.BytesIO()
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a matplotlibrc may ask for LaTeX, which is not installed
+        draw().savefig(content, format=ending, **options)
+    return content.getvalue()
+
+
+def picture_if_possible(draw: "Callable[[], Figure | Any]", ending: str, **options: Any) -> bytes | None:
+    """`picture`, or None and a warning, PictureFailed, where Matplotlib fails: call it once the numbers are saved."""
+    try:
+        return picture(draw, ending, **options)
+    except InvalidInput:  # what is asked for has no picture
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        warnings.warn(PictureFailed(f"no picture was drawn ({reason}); nothing else is lost"), stacklevel=2)
+        return None
 
 
 def tidy(axes: "Axes") -> None:

@@ -102,6 +102,10 @@ class PlainAverage(UserWarning):
     """Clients drawn uniformly are averaged plainly, though the objective weights them: it is not what is minimised."""
 
 
+class PictureFailed(UserWarning):
+    """Matplotlib could not draw the picture of results that are saved."""
+
+
 class PreparedData(UserWarning):
     """What was done to a table, or chosen for it, without a request; see `fedconvex.data.from_frame`."""
 

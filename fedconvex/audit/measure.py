@@ -16,7 +16,7 @@ from fedconvex.audit.continued_solutions import with_continued_solutions
 from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval, arithmetic_for, gap, gaps_to, interval
 from fedconvex.audit.methods import default_methods, describe, explanation, has_fixed_rounds, parse_method, read_method
-from fedconvex.audit.recommendation import recommend_at
+from fedconvex.audit.recommendation import recommend_at, require_tolerance
 from fedconvex.audit.recommendation_result import Recommendation
 from fedconvex.audit.scaling import Scaling, scaling_of
 from fedconvex.certainty import Certainty
@@ -35,7 +35,7 @@ from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
 from fedconvex.shown import ShownResult, Summary
-from fedconvex.validation import instance_of, integer_at_least, members_of, positive
+from fedconvex.validation import instance_of, integer_at_least, members_of
 
 if TYPE_CHECKING:
     import pandas
@@ -203,7 +203,7 @@ def audit(
     Args:
         methods: method objects, or texts such as "fedgd:local_steps=10"; default: `default_methods`.
         rounds: the largest number of rounds to run for each method; a run stops when it has converged or diverged.
-        tolerance: in (0, 1), of the suboptimality relative to the initial one, f(0) − f(x*).
+        tolerance: in [1e-18, 1), of the suboptimality relative to the initial one, f(0) − f(x*).
         source: a name for the data, in titles.
         coefficient_names: a name for each of the d unknowns, such as `FederatedData.coefficient_names`; default none.
         say: gets one line of progress at a time.
@@ -214,11 +214,8 @@ def audit(
         InvalidInput: unknown methods or parameters out of range; a minimiser at 0, where every run starts.
     """
     rounds = integer_at_least(rounds, 1, "rounds")
-    tolerance = float_at_least(to_fraction(positive(tolerance, "tolerance")))
-    if tolerance >= 1:
-        raise InvalidInput(
-            "tolerance", tolerance, "is reached before the first round", "give one below 1, such as 1e-6"
-        )
+    require_tolerance(tolerance)
+    tolerance = float_at_least(to_fraction(tolerance))
     require_problem(problem)
     instance_of(say, Callable, "say", "a function", "give one of a line of text, such as print")
     instance_of(source, str, "source", "text", "give the name of the data")

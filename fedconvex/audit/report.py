@@ -17,6 +17,7 @@ from fedconvex.audit.objectives import objective
 from fedconvex.audit.recommendation_text import text
 from fedconvex.audit.scaling import Scaling
 from fedconvex.certainty import Certainty
+from fedconvex.drawing import picture_if_possible
 from fedconvex.optional import is_installed
 from fedconvex.safe_text import one_line
 from fedconvex.shown import Summary
@@ -201,14 +202,13 @@ def _trajectory_columns(audit: "Audit") -> dict[str, Any]:
 def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     """Write audit.json, trajectories.parquet and audit.png to the folder, each of them whole or not at all.
 
-    Without pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it
+    The picture comes last; where Matplotlib cannot draw it, a warning says so (`errors.PictureFailed`). Without pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it
     replaced one with other contents.
     """
     import io
 
     folder.mkdir(parents=True, exist_ok=True)
-    picture, table, ending = io.BytesIO(), io.BytesIO(), "parquet" if is_installed("pyarrow") else "csv"
-    draw_audit(audit).figure.savefig(picture, format="png", metadata={"Software": None})  # type: ignore[union-attr]
+    table, ending = io.BytesIO(), "parquet" if is_installed("pyarrow") else "csv"
     if ending == "parquet":
         import pyarrow.parquet
 
@@ -218,11 +218,19 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     contents = {
         "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
         f"trajectories.{ending}": table.getvalue(),
-        "audit.png": picture.getvalue(),
     }
-    replaced = {folder / name: replaces(folder / name, content) for name, content in contents.items()}
-    for name, content in contents.items():
-        write_atomically(folder / name, content)
+    replaced = {folder / name: _written(folder / name, content) for name, content in contents.items()}
+    picture = picture_if_possible(lambda: draw_audit(audit).figure, "png", metadata={"Software": None})
+    if picture is None:
+        (folder / "audit.png").unlink(missing_ok=True)  # it shows other numbers
+        return replaced
+    return replaced | {folder / "audit.png": _written(folder / "audit.png", picture)}
+
+
+def _written(path: Path, content: bytes) -> bool:
+    """Writes the file; whether it replaced other contents."""
+    replaced = replaces(path, content)
+    write_atomically(path, content)
     return replaced
 
 

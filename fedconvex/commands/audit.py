@@ -166,6 +166,7 @@ def audit(
 
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.methods import read_method
+    from fedconvex.audit.recommendation import require_tolerance
     from fedconvex.audit.report import FILES, print_audit, save, to_dictionary
     from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
@@ -179,6 +180,7 @@ def audit(
         require_not_replaced(Path(file), folder, FILES)
     for text in method or ():  # before the data are read
         read_method(text)
+    require_tolerance(tolerance)
     messages = error_console()
     federated = load(
         data if data[1:] else data[0],

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from fedconvex.commands import errors
 from fedconvex.commands.terminal import say
+from fedconvex.errors import PictureFailed
 
 HELP_WORDS = ("-h", "--help")
 
@@ -169,4 +170,6 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     collect_little(_command_in(sys.argv[1:]))
     warnings.simplefilter("ignore")  # libraries' warnings: commands check their results and report problems themselves
+    warnings.simplefilter("always", PictureFailed)
+    warnings.showwarning = lambda message, *_: say(f"fedconvex: {message}", err=True)
     errors.main(command_line(sys.argv[1:]))

@@ -1,6 +1,5 @@
 """The figure of an experiment: panels of curves, rounds over condition numbers, bars, or a histogram."""
 
-import io
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.drawing import COLOURS, STYLES, tidy
+from fedconvex.drawing import COLOURS, STYLES, picture_if_possible, tidy
 from fedconvex.reproduce.execution import rounds_of
 from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
 
@@ -36,15 +35,16 @@ def draw(measured: ExperimentMetrics, folder: Path) -> list[Path]:
     kind = measured.experiment.figure.get("kind", "none")
     if kind == "none":
         return []
-    figure = {"curves": curves, "rounds": rounds, "bars": bars, "histogram": histogram}[kind](measured)
-    files = []
-    for ending in ("png", "svg"):
-        content = io.BytesIO()
+    figure = {"curves": curves, "rounds": rounds, "bars": bars, "histogram": histogram}[kind]
+    files = {folder / f"figure.{ending}": ending for ending in ("png", "svg")}
+    for file, ending in files.items():
         # no date in the SVG: equal runs give equal files
-        figure.savefig(content, format=ending, dpi=160, metadata={"Date": None} if ending == "svg" else None)
-        files.append(folder / f"figure.{ending}")
-        write_atomically(files[-1], content.getvalue())
-    return files
+        metadata = {"Date": None} if ending == "svg" else None
+        content = picture_if_possible(lambda: figure(measured), ending, dpi=160, metadata=metadata)
+        if content is None:
+            return []
+        write_atomically(file, content)
+    return list(files)
 
 
 def curves(measured: ExperimentMetrics) -> "Figure":

@@ -49,8 +49,8 @@ def run_experiment(
         elif experiment.runner != "none":
             measured = ExperimentMetrics(experiment, run(experiment, folder, data_dir, jobs), data_dir)
         summary = summarise(measured, experiment)
-        pictures = [] if measured is None else draw(measured, folder)
-        return summary, [save(summary, folder), *pictures]
+        saved = save(summary, folder)
+        return summary, [saved, *([] if measured is None else draw(measured, folder))]
 
 
 SHARES = (0.4, 0.6, 0.8)

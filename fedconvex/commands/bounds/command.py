@@ -188,7 +188,8 @@ def _sweep(
     if picture is not None:
         from fedconvex.commands.bounds.figure import picture_of
 
-        files[picture] = picture_of(result, picture.suffix.lower())
+        if (drawn := picture_of(result, picture.suffix.lower())) is not None:
+            files[picture] = drawn
     # both files are computed before either is written
     lost = {path: replaces(path, content) for path, content in files.items()}
     for path, content in files.items():

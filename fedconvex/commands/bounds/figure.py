@@ -1,13 +1,12 @@
 """`fedconvex bounds --plot`: a figure of a sweep, labelled with the paper's symbols."""
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedconvex.commands.bounds.parameters import written
 from fedconvex.commands.bounds.sweep import Sweep
-from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.drawing import COLOURS, STYLES, new_axes, picture_if_possible, tidy
 from fedconvex.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,12 +19,9 @@ DECADES = 2.5  # values that span more powers of ten are drawn on a logarithmic 
 BELOW = 1.5  # negative values are cut off at this multiple of the largest one: near a pole all else would be flat
 
 
-def picture_of(sweep: Sweep, ending: str) -> bytes:
-    """The figure as a .png, .pdf or .svg file."""
-    file = io.BytesIO()
-    figure = draw_sweep(sweep).figure
-    figure.savefig(file, format=ending.lstrip("."), dpi=150)  # type: ignore[union-attr]
-    return file.getvalue()
+def picture_of(sweep: Sweep, ending: str) -> bytes | None:
+    """The figure as a .png, .pdf or .svg file; None, and a warning, where Matplotlib fails."""
+    return picture_if_possible(lambda: draw_sweep(sweep).figure, ending.lstrip("."), dpi=150)
 
 
 def draw_sweep(sweep: Sweep, axes: "Axes | None" = None) -> "Axes":

@@ -11,6 +11,7 @@ from fedconvex.audit import audit, default_methods, parse_method
 from fedconvex.audit.measure import measure_constants, measured_contraction, predicted_contraction
 from fedconvex.audit.methods import AUDITED, describe, three_digits
 from fedconvex.certainty import Certainty
+from fedconvex.errors import InvalidInput, PictureFailed
 from fedconvex.fixed_points.smooth_clients import SmoothFixedPoints
 from fedconvex.runs.rounds import rounds_of
 
@@ -96,7 +97,7 @@ def test_directions_in_which_nothing_moves_do_not_slow_the_forecast(kind):
 
 def test_a_contraction_not_told_from_1_gives_no_forecast():
     problem = fc.Quadratic(H=[[[1, 0], [0, 1e-11]]] * 2, c=[[1, 1e-11], [2, 1e-11]])
-    method = audit(problem, ["fedgd:stepsize=1/2"], rounds=5, tolerance=1e-30).methods[0]
+    method = audit(problem, ["fedgd:stepsize=1/2"], rounds=5, tolerance=1e-18).methods[0]
     assert method.predicted_contraction > 1 - 1e-9
     assert method.outcome == "over 5"
 
@@ -311,3 +312,27 @@ def test_the_saved_trajectories_are_those_of_the_frame(problem, tmp_path) -> Non
     pandas.testing.assert_frame_equal(saved, trajectories(result), check_exact=True)
     assert list(saved.columns) == ["method", "round", "gap", "relative_gap", "distance"]
     assert pyarrow.parquet.read_table(tmp_path / "trajectories.parquet").num_rows == len(saved)
+
+
+@pytest.mark.beyond_core  # draws
+def test_a_matplotlibrc_loses_no_numbers(problem, tmp_path, monkeypatch) -> None:
+    """One that asks for LaTeX, which is not there, changes nothing; where Matplotlib fails, a warning is all."""
+    import matplotlib
+
+    from fedconvex.audit.report import save
+
+    result = audit(problem, ["fedsplit"], rounds=4)
+    monkeypatch.setenv("PATH", "")
+    with matplotlib.rc_context({"text.usetex": True}):
+        assert [file.name for file in save(result, tmp_path)] == ["audit.json", "trajectories.parquet", "audit.png"]
+    monkeypatch.setattr("fedconvex.audit.report.draw_audit", lambda _: 1 / 0)
+    with pytest.warns(PictureFailed, match="ZeroDivisionError"):
+        save(result, tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["audit.json", "trajectories.parquet"]
+
+
+def test_a_tolerance_below_what_floats_resolve_is_refused_at_once(problem) -> None:
+    said: list[str] = []
+    with pytest.raises(InvalidInput, match="tolerance = 1e-300: is below what float64 points resolve"):
+        audit(problem, ["fedsplit"], tolerance=1e-300, say=said.append)
+    assert said == []
