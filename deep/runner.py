@@ -53,7 +53,7 @@ from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
 from fedconvex.shown import ShownResult, Summary, number, some_of
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, random_seed
 
 if TYPE_CHECKING:
     import pandas
@@ -346,7 +346,7 @@ def run(
         Interrupted: Ctrl-C, a KeyboardInterrupt whose `run` is the run of the rounds that were finished.
         TooLarge: samples that take more memory than there is, even in the smallest batches; it names what would fit.
     """
-    rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
+    rounds, seed = integer_at_least(rounds, 0, "rounds"), random_seed(seed)
     number, criterion, names = dtype_of(dtype, model), loss_of(loss), names_of(measure)
     require_function(watch, "watch", "record, model", "print")
     require_function(until, "until", "record", 'lambda record: record["value"] < 0.1')

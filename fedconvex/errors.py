@@ -25,6 +25,9 @@ class InvalidInput(FedconvexError, ValueError):
         self.argument, self.value, self.problem, self.cure = argument, value, problem, cure
         super().__init__(argument, value, problem, cure)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"  # Python's own fails for integers of thousands of digits
+
     def __str__(self) -> str:
         problem, cure = (short_text(words, LONGEST_SENTENCE) for words in (self.problem, self.cure))
         return f"{one_line(self.argument, LONGEST_PATH)} = {short_text(self.value)}: {problem}; {cure}"

@@ -26,7 +26,7 @@ from fedconvex.claims.statements import without_claim
 from fedconvex.errors import InvalidInput, SearchCutShort
 from fedconvex.shown import on_screen
 from fedconvex.statements.statement import Statement
-from fedconvex.validation import in_floats, integer_at_least, positive
+from fedconvex.validation import in_floats, integer_at_least, positive, random_seed
 
 SAMPLES = 20  # random federations before each climb
 PATIENCE = 40  # changes without success that end a climb
@@ -117,7 +117,7 @@ def search(
     """The same, with how far the search came, and without a warning."""
     claim = replace(claim, within=None)  # every federation is checked where it is made
     limit = None if seconds is None else in_floats(positive(seconds, "seconds"), "seconds")
-    seed, tries = integer_at_least(seed, 0, "seed"), integer_at_least(tries, 1, "tries")
+    seed, tries = random_seed(seed), integer_at_least(tries, 1, "tries")
     if unknown := sorted(claim.parameters - set(setting.signs)):
         raise InvalidInput("claim", unknown, "are parameters that the setting does not have", "add them to the setting")
     begun, reason, built, tried = time.monotonic(), "", 0, 0

@@ -16,7 +16,7 @@ from fedconvex.deep.datasets.loader import Loader
 from fedconvex.deep.datasets.plays import ORIGIN, read_plays
 from fedconvex.deep.datasets.reading import Checksums, require_checksums
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import integer_at_least, random_seed
 
 # Keys of independent random streams, so that drawing more windows for training leaves those for testing unchanged.
 PARTS = {"train": 1, "test": 2}
@@ -173,7 +173,7 @@ def _samples(
 
 
 def _stream(seed: int, purpose: int, place: int) -> np.random.Generator:
-    seed = integer_at_least(seed, 0, "seed")
+    seed = random_seed(seed)
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, place)))
 
 

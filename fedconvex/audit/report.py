@@ -202,8 +202,9 @@ def _trajectory_columns(audit: "Audit") -> dict[str, Any]:
 def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     """Write audit.json, trajectories.parquet and audit.png to the folder, each of them whole or not at all.
 
-    The picture comes last; where Matplotlib cannot draw it, a warning says so (`errors.PictureFailed`). Without pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it
-    replaced one with other contents.
+    The picture comes last; where Matplotlib cannot draw it, a warning says so (`errors.PictureFailed`). Without
+    pyarrow, which writes Parquet, the trajectories are in trajectories.csv. Returns for each file whether it replaced
+    one with other contents.
     """
     import io
 

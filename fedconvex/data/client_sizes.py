@@ -9,7 +9,7 @@ from fedconvex.arithmetic.rationals import LARGEST_FLOAT_INTEGER
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import require_numbers
-from fedconvex.validation import in_floats, integer_at_least, non_negative
+from fedconvex.validation import in_floats, integer_at_least, non_negative, random_seed
 
 LARGEST_SIGMA = 1e6  # beyond it one client has everything, to double precision
 
@@ -24,7 +24,7 @@ def lognormal_sizes(num_clients: int, total: int, sigma: float, seed: int = 0) -
     InvalidInput. Source: FedDyn, section 4 and appendix A.2, unbalanced data (sigma = 0.3).
     """
     num_clients, total = _check(num_clients, total, 1)
-    rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
+    rng = stream(random_seed(seed), GeneratorStream.SIZE)
     return apportion(total, lognormal_shares(num_clients, in_floats(non_negative(sigma, "sigma"), "sigma"), rng), 1)
 
 
@@ -42,7 +42,7 @@ def power_law_sizes(
     InvalidInput. Source: FedProx, section 5.1 and appendix C.1 ("power law").
     """
     num_clients, total = _check(num_clients, total, minimum)
-    rng = stream(integer_at_least(seed, 0, "seed"), GeneratorStream.SIZE)
+    rng = stream(random_seed(seed), GeneratorStream.SIZE)
     return apportion(total, power_law_shares(num_clients, exponent, rng), minimum)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
 from fedconvex.memory import require_numbers
-from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, positive
+from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, positive, random_seed
 
 if TYPE_CHECKING:
     from fedconvex.problems import LeastSquares, Logistic
@@ -149,7 +149,7 @@ def _shape(clients: int, samples: int, features: int, seed: int) -> tuple[int, i
         "features": integer_at_least(features, 1, "features"),
     }
     require_numbers(sizes)
-    return sizes["clients"], sizes["samples"], sizes["features"], integer_at_least(seed, 0, "seed")
+    return sizes["clients"], sizes["samples"], sizes["features"], random_seed(seed)
 
 
 def _truths(seed: int, features: int, spread: float, scale: float) -> Callable[[int], np.ndarray]:

@@ -14,7 +14,7 @@ from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.data.table import default_names
 from fedconvex.errors import InvalidInput, short_text
 from fedconvex.memory import NUMBER, require, require_numbers
-from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative
+from fedconvex.validation import in_floats, integer_at_least, is_choice, non_negative, random_seed
 
 Reading = Literal["paper", "released"]
 
@@ -88,7 +88,7 @@ def check_shape(
     }
     require_numbers({name: sizes[name] for name in ("clients", features_name)})
     require_numbers({name: sizes[name] for name in (features_name, "classes")})  # one client's model
-    return sizes["clients"], sizes[features_name], sizes["classes"], integer_at_least(seed, 0, "seed")
+    return sizes["clients"], sizes[features_name], sizes["classes"], random_seed(seed)
 
 
 LARGEST_LOGARITHM = 50.0  # avoids overflow of exp; sizes near it are refused later, for lack of memory

@@ -13,7 +13,7 @@ from fedconvex.data.client_sizes import apportion, lognormal_shares, power_law_s
 from fedconvex.data.targets import Task, are_labels, as_targets, check_task
 from fedconvex.errors import InvalidInput
 from fedconvex.names import suggestion
-from fedconvex.validation import integer_at_least, is_choice
+from fedconvex.validation import integer_at_least, is_choice, random_seed
 
 QUANTILE_BINS = 10
 KINDS = ("iid", "lognormal", "dirichlet", "by-label", "power-law-labels")
@@ -113,7 +113,7 @@ def partition(
     if not is_choice(task, ("auto",)):
         check_task(task, targets)
     num_clients = integer_at_least(num_clients, 1, "clients")
-    rng = np.random.default_rng(integer_at_least(seed, 0, "seed"))
+    rng = np.random.default_rng(random_seed(seed))
     if num_clients > targets.size:
         problem = f"more clients than the {targets.size} samples, so some would be empty"
         raise InvalidInput("clients", num_clients, problem, f"give at most {targets.size}")

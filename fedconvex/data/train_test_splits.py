@@ -8,7 +8,7 @@ from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.data.federated import FederatedData
 from fedconvex.data.random_streams import GeneratorStream, stream
 from fedconvex.errors import InvalidInput
-from fedconvex.validation import instance_of, integer_at_least
+from fedconvex.validation import instance_of, random_seed
 
 
 def train_test_split(
@@ -34,7 +34,7 @@ def train_test_split(
     if not 0 < to_fraction(test_fraction, "test_fraction") < 1:
         problem = "must leave every client samples of both kinds"
         raise InvalidInput("test_fraction", test_fraction, problem, "give 0 < test_fraction < 1")
-    seed = integer_at_least(seed, 0, "seed")
+    seed = random_seed(seed)
     small = np.flatnonzero(data.sizes < 2)
     if small.size:
         name = data.client_names[int(small[0])]

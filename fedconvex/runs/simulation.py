@@ -35,7 +35,15 @@ from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
 from fedconvex.shown import ShownResult, Summary
 from fedconvex.types import Vector
-from fedconvex.validation import from_torch, integer_at_least, is_choice, is_tensor, members_of, truth_value
+from fedconvex.validation import (
+    from_torch,
+    integer_at_least,
+    is_choice,
+    is_tensor,
+    members_of,
+    random_seed,
+    truth_value,
+)
 from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
@@ -166,7 +174,7 @@ def simulate(
             participation scheme that does not fit, a checkpoint that is damaged, of another run, in use by another
             process, or (if `exactly`) of another kind of processor.
     """
-    rounds, seed = integer_at_least(rounds, 0, "rounds"), integer_at_least(seed, 0, "seed")
+    rounds, seed = integer_at_least(rounds, 0, "rounds"), random_seed(seed)
     precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
     smooth, regularizer = parts_of(problem)

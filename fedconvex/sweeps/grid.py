@@ -19,7 +19,7 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import CompositeProblem
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.runs.simulation import simulate
-from fedconvex.validation import instance_of, integer_at_least
+from fedconvex.validation import instance_of, integer_at_least, random_seed
 
 T = TypeVar("T")
 LARGEST_SEED = 2**63 - 1  # the table has the seeds as a column of 64-bit integers
@@ -166,7 +166,7 @@ def _seeds(seeds: Any) -> list[int]:
         given = list(seeds)
     except TypeError:
         raise InvalidInput("seeds", seeds, "is no collection", "give for example range(5)") from None
-    numbers = [integer_at_least(seed, 0, f"seeds[{i}]") for i, seed in enumerate(given)]
+    numbers = [random_seed(seed, f"seeds[{i}]") for i, seed in enumerate(given)]
     for i, seed in enumerate(numbers):
         if seed > LARGEST_SEED:
             raise InvalidInput(f"seeds[{i}]", seed, "is too large for a table", f"give at most {LARGEST_SEED}")

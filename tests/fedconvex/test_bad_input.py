@@ -148,6 +148,16 @@ def test_a_ball_that_is_not_finite_is_no_parameter(endless: flint.arb) -> None:
         assert check(flint.arb(2), "mu") == 2
 
 
+@pytest.mark.parametrize(
+    "call", [simulate(rounds=10**5000), simulate(seed=10**5000), lambda: positive([10**5000], "x")]
+)
+def test_integers_of_thousands_of_digits_are_refused_in_errors_that_show_themselves(call: Callable[[], Any]) -> None:
+    """Python does not write them: its own error must come neither from a message nor from an error's `repr`."""
+    with pytest.raises(InvalidInput, match="= a number of thousands of digits: is") as caught:
+        call()
+    assert repr(caught.value) == f"InvalidInput({str(caught.value)!r})"
+
+
 def test_long_values_are_shortened() -> None:
     with pytest.raises(InvalidInput, match=r"^weights = .{,90}…: must") as caught:
         fc.LeastSquares(A=A, b=B, weights=list(range(1000)))
