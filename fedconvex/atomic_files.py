@@ -19,6 +19,7 @@ from fedconvex.owners import Owner, is_abandoned, take
 PREFIX = ".fedconvex-"
 TEMPORARY = re.compile(re.escape(PREFIX) + r"([0-9a-f]{8}-[0-9a-f]{8}-[0-9]+)-[a-z0-9_]{8}(\..*)?")  # 1: owner's mark
 LONGEST_ENDING = 16
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 NO_SYNC_OF_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)  # what file systems without it answer
 
 
@@ -57,9 +58,11 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files that only their owner can read
             # Before the file is closed: that ends its lock, and another process might take it for abandoned.
             os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):  # Ctrl-C just after the renaming
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:  # these name no file
+            raise OSError(error.errno, f"{error.strerror}; free some space, then start again", str(path)) from error
         raise
     _sync(path.parent)  # else, after a crash, the old file may be back
 
@@ -85,7 +88,7 @@ def remove_leftovers(folder: Path) -> None:
         if (match := TEMPORARY.fullmatch(entry.name)) is None:
             continue
         # Another process may rename, delete or own it. Opened for writing, as some file systems lock no other files.
-        with suppress(FileNotFoundError, PermissionError):
+        with suppress(OSError):  # it is gone, somebody else's, or a link or folder
             handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 if is_abandoned(handle, match[1]):

@@ -1,7 +1,9 @@
 """Locks: one process at a time works on a run's file or folder, and another one is refused with the owner's name."""
 
+import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -75,18 +77,23 @@ def _acquired(place: Path, path: Path, argument: str) -> int:
     begun = time.monotonic()
     while True:
         try:
-            handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise _no_lock(place, path, argument) from None
             with suppress(OSError):
                 raise _in_use(place.read_bytes(), place, path, argument) from None  # another user's
             problem = f"cannot be written: {error.strerror} in {place.parent}"
             raise InvalidInput(argument, path, problem, "give a path in a folder that you may write to") from None
         try:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:  # what is written may reach other files
+                raise _no_lock(place, path, argument)
             taken, content = take(handle), os.pread(handle, LONGEST, 0)  # in this order: nobody else writes then
             if taken is not False and _is_at(place, handle) and _is_free(taken, content, place, path, argument):
-                about = asdict(Owner.this()) | {"since": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
+                named = asdict(Owner.this()) | {"since": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
                 os.ftruncate(handle, 0)
-                os.pwrite(handle, json.dumps(about).encode(), 0)
+                os.pwrite(handle, json.dumps(named).encode(), 0)
                 return handle
         except BaseException:
             os.close(handle)
@@ -102,11 +109,15 @@ def _is_free(taken: bool | None, content: bytes, place: Path, path: Path, argume
     owner, here = _owner(content), Owner.this()
     if owner is None:
         if content:
-            raise InvalidInput(argument, path, f"{place} is there and is no lock", "move it away, or give another path")
+            raise _no_lock(place, path, argument)
         return True
     if owner.host != here.host and owner.system != here.system:
         raise _in_use(content, place, path, argument)  # nothing here tells whether it is still running
     return taken is True or owner.process == here.process or not is_running(owner.process)
+
+
+def _no_lock(place: Path, path: Path, argument: str) -> InvalidInput:
+    return InvalidInput(argument, path, f"{place} is there and is no lock", "move it away, or give another path")
 
 
 def _is_at(place: Path, handle: int) -> bool:

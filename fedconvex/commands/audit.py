@@ -175,7 +175,7 @@ def audit(
     from fedconvex.safe_text import one_line
 
     folder = out if out is not None else Path(f"audit-{_stem(data[0])}{'-and-more' if data[1:] else ''}")
-    require_writable(folder)
+    require_writable(folder, names=FILES)
     for file in data:
         require_not_replaced(Path(file), folder, FILES)
     for text in method or ():  # before the data are read

@@ -200,6 +200,7 @@ def _save(result: "DeepRun", folder: Path) -> list[Path]:
     import safetensors.torch
 
     from fedconvex.atomic_files import write_atomically
+    from fedconvex.drawing import picture_if_possible
 
     files = [folder / "run.csv", folder / "run.safetensors", folder / "model.safetensors"]
     parameters = {name: value.detach().cpu().contiguous() for name, value in result.model.state_dict().items()}
@@ -208,8 +209,11 @@ def _save(result: "DeepRun", folder: Path) -> list[Path]:
     if len(table) and _measured(result):
         files.append(folder / "bounds.csv")
         write_atomically(files[-1], table.to_csv(index=False).encode())
-    if "fedprox.theorem4" in set(table["statement"]) and _measured(result):
-        files.append(result.draw(folder / "run.png"))
+    drawn = "fedprox.theorem4" in set(table["statement"]) and _measured(result)
+    picture = picture_if_possible(result.figure, "png", dpi=150) if drawn else None
+    if picture is not None:
+        files.append(folder / "run.png")
+        write_atomically(files[-1], picture)
     return files
 
 

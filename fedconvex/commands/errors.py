@@ -29,7 +29,7 @@ def run(app: typer.Typer, words: list[str]) -> int:
     """Run a command and return its exit status.
 
     0: done, and what was checked holds; 1: it does not hold, or there is no answer; 2: wrong input; 3: not finished (a
-    full disk, a bug). `--traceback` may stand anywhere among the words.
+    full disk, a closed pipe, a bug). `--traceback` may stand anywhere among the words.
     """
     detailed = TRACEBACK in words
     try:
@@ -53,6 +53,10 @@ def run(app: typer.Typer, words: list[str]) -> int:
     except Exception as error:
         _report(_unexpected(error, detailed), detailed)
         return UNFINISHED
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # typer and rich end with 1, which here is a verdict
+            return UNFINISHED
+        raise
     return status if isinstance(status, int) else 0
 
 
@@ -112,5 +116,11 @@ def _report_lines(error: UntidyTable, detailed: bool) -> None:
 
 
 def main(app: typer.Typer) -> None:
-    """Run the command in `sys.argv`, and exit with its status."""
-    sys.exit(run(app, sys.argv[1:]))
+    """Run the command in `sys.argv`, and exit with its status; `UNFINISHED` where nobody has read its output."""
+    try:
+        status = run(app, sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = UNFINISHED
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes what is left when it ends
+    sys.exit(status)

@@ -11,8 +11,8 @@ from fedconvex.safe_text import one_line
 DEVICES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 
 
-def require_writable(folder: Path, option: str = "--out") -> None:
-    """Raises InvalidInput, before any work, for a folder to which results cannot be written after it.
+def require_writable(folder: Path, option: str = "--out", names: Sequence[str] = ()) -> None:
+    """Raises InvalidInput, before any work, for a folder to which files of these names cannot be written after it.
 
     Deletes the temporary files in the folder whose writers were killed.
     """
@@ -23,6 +23,10 @@ def require_writable(folder: Path, option: str = "--out") -> None:
     except OSError:
         problem = f"{parent} is no folder that can be written to"
         raise InvalidInput(option, folder, problem, "choose another folder") from None
+    for path in (folder / name for name in names):
+        if path.exists() and not path.is_file():
+            problem = f"{one_line(str(path))} is no file that can be replaced"
+            raise InvalidInput(option, folder, problem, "move it away, or choose another folder")
 
 
 def require_file(path: Path, option: str, endings: Sequence[str] = ()) -> None:

@@ -48,7 +48,7 @@ def reproduce(
     """List, print earlier results, or run the chosen experiments."""
     from fedconvex.commands.output_files import require_writable
     from fedconvex.reproduce.specification import choose, experiments
-    from fedconvex.reproduce.summary import last_results, markdown
+    from fedconvex.reproduce.summary import FILES, last_results, markdown
 
     known = experiments(quick=quick)
     data_dir = _holding(data_dir)
@@ -65,8 +65,10 @@ def reproduce(
         raise InvalidInput("--data-dir", str(data_dir), "is no folder", "give the folder that holds mnist/ and others")
     if jobs is not None and jobs < 1:
         raise InvalidInput("--jobs", jobs, "must be at least 1", "leave it out for one per core")
-    require_writable(out)
-    lacking = [e.id for e in chosen if not _reproduce(e, out / "quick" if quick else out, data_dir, jobs, e.id in what)]
+    out = out / "quick" if quick else out
+    for experiment in chosen:
+        require_writable(out / experiment.id, names=FILES)
+    lacking = [e.id for e in chosen if not _reproduce(e, out, data_dir, jobs, e.id in what)]
     if lacking:
         raise typer.Exit(1)
 

@@ -4,9 +4,8 @@ Finished runs are stored beside the results until all are complete, so that an i
 """
 
 import json
-import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,24 +144,14 @@ def _on_cores(cells: Sequence[DeepCell], jobs: int | None) -> Iterator[tuple[str
     if jobs == 1:
         yield from map(_run_deep, cells)
         return
-    with closing(in_processes(_run_for, ((os.getpid(), cell) for cell in cells), jobs)) as outcomes:
+    with closing(in_processes(_run_deep, ((cell,) for cell in cells), jobs)) as outcomes:
         yield from outcomes
 
 
-def _run_for(caller: int, cell: DeepCell) -> tuple[str, bytes]:
-    """In a process of its own: the run, which ends if its caller was killed, for the next start continues it."""
-    return _run_deep(cell, lambda: os.getppid() == caller)
-
-
-def _run_deep(cell: DeepCell, is_wanted: Callable[[], bool] = lambda: True) -> tuple[str, bytes]:
+def _run_deep(cell: DeepCell) -> tuple[str, bytes]:
     import torch
 
     from fedconvex.deep import run as run_deep
-
-    def is_over(record: Mapping[str, Any]) -> bool:
-        if not is_wanted():
-            raise SystemExit("the process that wants this run was killed")
-        return cell.is_answered(record)
 
     experiment, options = cell.experiment, cell.experiment.run
     task = task_of(experiment, cell.problem, cell.seed, cell.data_dir)
@@ -179,7 +168,7 @@ def _run_deep(cell: DeepCell, is_wanted: Callable[[], bool] = lambda: True) -> t
             **{name: options.get(name, value) for name, value in defaults.items()},
             dtype=getattr(torch, options.get("dtype", "float64")), checkpoint=cell.checkpoint,
             checkpoint_every=ROUNDS_BETWEEN_CHECKPOINTS, progress=False,
-            until=is_over,
+            until=cell.is_answered,
         )  # fmt: skip
     if cell.is_answered(result.records[-1]):
         rounds = len(result.records) - 1  # the rounds after the goal were not run

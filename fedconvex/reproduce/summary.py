@@ -23,6 +23,7 @@ from fedconvex.safe_text import markdown_table
 
 PACKAGED = Path(__file__).parent / "results"  # summaries of the last full runs, shipped with the package
 NAME = "summary.json"
+FILES = (NAME, "figure.png", "figure.svg")  # of an experiment's folder
 COLUMNS = ("published", "released", "ours", "theory")  # released: the authors' code on their data
 REPRODUCED, CONTRADICTED, NOT_TESTABLE = "reproduced", "contradicted", "not testable here"
 LARGEST_FILE = 5_000_000  # bytes of a summary

@@ -1,5 +1,8 @@
 """Runs the cells of a sweep on this machine: in this process, or in one process per core."""
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
@@ -17,7 +20,8 @@ T = TypeVar("T")
 
 KILLED = "a worker process was killed before this run was finished, often for lack of memory"
 OTHER_FILES = "the files of fedconvex were changed after this program had loaded it; start the program again"
-SECONDS_OF_IDLENESS = 10  # an idle worker process ends after this time, also if its parent was killed
+SECONDS_OF_IDLENESS = 10  # an idle worker process ends after this time
+SECONDS_BETWEEN_LOOKS = 0.2  # of a worker process at its parent, which may have been killed
 
 
 def run_here(cells: Sequence[Cell], grid: Grid) -> Iterator[CellOutcome]:
@@ -64,7 +68,7 @@ def in_processes(
         batch_size=1,
         idle_worker_timeout=SECONDS_OF_IDLENESS,
     )
-    results = processes(joblib.delayed(function)(*them) for them in arguments)
+    results = processes(joblib.delayed(_called)(os.getpid(), function, them) for them in arguments)
     try:
         for result in results:  # noqa: UP028, as `yield from` would close them itself, without the filter below
             yield result
@@ -72,6 +76,23 @@ def in_processes(
         with warnings.catch_warnings():  # a caller that stops early aborts running calls on purpose: no warning
             warnings.filterwarnings("ignore", message=r"[\s\S]*You could benefit from adjusting the input task")
             results.close()
+
+
+def _called(caller: int, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    _end_with(caller)
+    return function(*arguments)
+
+
+@lru_cache(maxsize=1)
+def _end_with(caller: int) -> None:
+    """Lets this process end soon after the one that started it, however that ends."""
+
+    def watch() -> None:
+        while os.getppid() == caller:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run_in_worker(cell: Cell, packed: PackedProblem, caller: str) -> CellOutcome:

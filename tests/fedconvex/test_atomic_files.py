@@ -49,6 +49,25 @@ def leftover(folder: Path, owner: Owner, ending: str = "") -> Path:
     return path
 
 
+def test_a_full_disk_is_an_error_with_the_file_and_the_cure(tmp_path):
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=f"left on device; free some space.*{tmp_path}/result.json"):
+        write_atomically(tmp_path / "result.json", full)
+    assert os.listdir(tmp_path) == []
+
+
+def test_leftovers_are_not_looked_for_behind_links(tmp_path):
+    """A link with the name of a temporary file may lead to somebody else's: it is neither opened nor an error."""
+    target = leftover(tmp_path, replace(Owner.this(), process=2**22 + 1))
+    link = tmp_path / "inside" / target.name
+    link.parent.mkdir()
+    link.symlink_to(target)
+    remove_leftovers(link.parent)
+    assert link.is_symlink()
+
+
 def test_ctrl_c_just_after_the_renaming_is_ctrl_c(tmp_path, monkeypatch):
     """It was a FileNotFoundError: the temporary file, which has its name by then, was to be deleted."""
     replace = os.replace

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -119,6 +120,23 @@ def test_a_file_that_is_no_lock_is_left_alone(tmp_path: Path) -> None:
         lock_of(tmp_path).write_text(content)
         is_refused(tmp_path, "is there and is no lock; move it away", InvalidInput)
         assert lock_of(tmp_path).read_text() == content
+
+
+@pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to, lambda place, _: os.mkfifo(place)])
+def test_nothing_is_written_through_what_only_leads_to_a_file(make: Callable[..., None], tmp_path: Path) -> None:
+    """A link to an empty file, which has no owner's name either, or a pipe."""
+    (tmp_path / "target").touch()
+    make(lock_of(tmp_path), tmp_path / "target")
+    is_refused(tmp_path, "is there and is no lock; move it away", InvalidInput)
+    assert (tmp_path / "target").read_text() == ""
+
+
+def test_a_process_of_another_user_is_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refused)
+    assert owners.is_running(4711)
 
 
 def test_an_owner_that_was_killed_before_it_wrote_its_name_holds_nothing(tmp_path: Path) -> None:

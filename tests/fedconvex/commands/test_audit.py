@@ -92,13 +92,15 @@ def test_client_column_of_a_csv(run, tmp_path):
         (["diabetes", "--client-column", "ward"], "client_column"),
         (["diabetes", "--out", "FILE"], "--out"),
         (["diabetes", "--out", "/proc/x"], "--out"),
+        (["diabetes", "--out", "FOLDER"], "audit.json is no file that can be replaced"),
         (["diabetes", "--method", "foo"], "method"),
         (["diabetes", "--method", "fedprox:mu=-1"], "mu"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_status_2(run, monkeypatch, libsvm_file, tmp_path, arguments, complaint):
     monkeypatch.chdir(tmp_path)
-    arguments = [str(libsvm_file) if a == "FILE" else a for a in arguments]
+    (tmp_path / "folder" / "audit.json").mkdir(parents=True)
+    arguments = [{"FILE": str(libsvm_file), "FOLDER": "folder"}.get(a, a) for a in arguments]
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert complaint in err.splitlines()[-1]

@@ -1,12 +1,17 @@
 """On the command line an error is one line; `--traceback` shows the rest."""
 
+import errno
 import io
+import os
 import signal
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import typer
+from program_runner import ran
 
 from fedconvex.commands.errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
 from fedconvex.commands.main import app, main
@@ -99,12 +104,17 @@ def other(error: BaseException) -> typer.Typer:
         (InvalidInput("x", 1, "is odd", "give 2"), WRONG_INPUT, "x = 1: is odd; give 2"),
         (NoMinimizer("it falls\nfor ever"), NO_ANSWER, "it falls for ever"),
         (OSError(28, "No space left on device"), UNFINISHED, "[Errno 28] No space left on device"),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), UNFINISHED, ""),
         (ZeroDivisionError("division by zero"), UNFINISHED, "ZeroDivisionError: division by zero; this is a fault of"),
         (typer.Abort(), UNFINISHED, "stopped"),
         (typer.Exit(1), NO_ANSWER, ""),
     ],
 )
-def test_how_a_command_ends(error: Exception, status: int, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_a_command_ends(
+    error: Exception, status: int, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # typer replaces it where a pipe is closed
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
     assert run(other(error), []) == status
     err = capsys.readouterr().err
     assert err.count("\n") == bool(says)
@@ -154,3 +164,22 @@ def test_the_traceback_and_a_long_message_are_safe(capsys: pytest.CaptureFixture
     assert not [c for c in err if not c.isprintable() and c != "\n"]
     assert r"x = \u001b[31m: \u202ey" in err
     assert len(err) < 10_000
+
+
+@pytest.mark.beyond_core  # starts a process
+def test_a_pipe_that_is_closed_before_the_last_words_is_no_verdict() -> None:
+    """Those are written when the command has ended, with the status 0 here."""
+    program = "from fedconvex.commands import errors; errors.run = lambda *_: print() or 0; errors.main(None)"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (UNFINISHED, "")
+
+
+@pytest.mark.beyond_core  # starts a process
+def test_ctrl_c_during_an_import_that_loses_it_ends_the_program(tmp_path: Path) -> None:
+    loses = "import signal\ntry:\n    signal.raise_signal(signal.SIGINT)\nexcept BaseException:\n    pass\n"
+    (tmp_path / "loses.py").write_text(loses)
+    program = "import signal, sys; from fedconvex.__main__ import interrupt; signal.signal(signal.SIGINT, interrupt); "
+    assert ran(f"{program} sys.path.insert(0, sys.argv[1]); import loses", tmp_path).returncode == -signal.SIGINT

@@ -1,6 +1,5 @@
 """Experiments continue from finished runs, reuse their files, and report models that are no longer finite."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -42,31 +41,6 @@ def test_after_kill_9_it_goes_on(written: Any, runner: str, tmp_path: Path, play
     played.clear()
     execution.run(experiment, tmp_path / "whole", None, jobs=1)
     assert played == []
-
-
-def test_a_run_whose_caller_was_killed_ends_and_frees_its_checkpoint(
-    written: Any, tmp_path: Path, played: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else the next start would find the checkpoint in use, until the worker has finished the run for nobody."""
-    cells: list[Any] = []
-
-    class Seen(Exception):
-        pass
-
-    def see(waiting: Any, _: Any) -> Any:
-        cells.extend(waiting)
-        raise Seen
-
-    monkeypatch.setattr(execution, "_on_cores", see)
-    with pytest.raises(Seen):
-        execution.run(written(DEEP), tmp_path, None)
-    key, _ = execution._run_for(os.getppid(), cells[0])
-    assert key == cells[0].key
-    played.clear()
-    with pytest.raises(SystemExit, match="the process that wants this run was killed"):
-        execution._run_for(2**22 + 1, cells[1])
-    assert len(played) <= 1
-    assert not list(cells[1].checkpoint.parent.glob(".*fedconvex*"))
 
 
 @pytest.mark.slow

@@ -1,8 +1,13 @@
 """Results of functions that run in processes of their own."""
 
 import os
+import select
+import signal
+import subprocess
+import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +42,33 @@ def test_closing_early_ends_the_calls_that_run() -> None:
     assert next(results) in range(1, 100)
     results.close()
     assert list(results) == []
+
+
+HOLDS = """
+import os, signal, sys
+from fedconvex.sweeps.local_processes import in_processes
+
+def hold(path):
+    os.write(os.open(path, os.O_WRONLY), b".")  # open until this process ends
+    signal.pause()
+
+list(in_processes(hold, [(sys.argv[1],)] * 2, jobs=2))
+"""
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+def test_the_processes_of_a_caller_that_was_ended_end(by: signal.Signals, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "held")
+    reader = os.open(tmp_path / "held", os.O_RDONLY | os.O_NONBLOCK)
+
+    def read() -> bytes:
+        assert select.select([reader], [], [], 60)[0], "the processes hold it still"
+        return os.read(reader, 2)
+
+    with subprocess.Popen([sys.executable, "-c", HOLDS, tmp_path / "held"]) as caller:
+        held = read()
+        while len(held) < 2:
+            held += read()
+        caller.send_signal(by)
+    assert read() == b""
+    os.close(reader)
