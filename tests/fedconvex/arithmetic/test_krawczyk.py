@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fedconvex import arithmetic
-from fedconvex.arithmetic.krawczyk import enclose_zero
+from fedconvex.arithmetic.krawczyk import _inside, enclose_zero
 
 
 @pytest.fixture
@@ -37,6 +37,14 @@ def test_a_zero_is_enclosed_to_the_working_precision(balls):
     assert box[1].overlaps(1 / root)
     assert max(float(b.rad()) for b in box) < 1e-15
     assert not box[0].overlaps(root + flint.arb(1) / 1000)
+
+
+def test_an_image_that_touches_the_end_of_its_box_proves_nothing():
+    """Krawczyk's theorem needs the image in the interior: g = 0 maps every box to itself."""
+    box = flint.arb(0, 2)
+    assert not _inside(box, box)
+    assert not _inside(flint.arb(1, 1), box)
+    assert _inside(flint.arb(0, 1), box)
 
 
 def test_no_zero_no_box(balls):

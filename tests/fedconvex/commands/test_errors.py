@@ -14,7 +14,7 @@ import typer
 from program_runner import ran
 
 from fedconvex.commands.errors import NO_ANSWER, UNFINISHED, WRONG_INPUT, run
-from fedconvex.commands.main import app, main
+from fedconvex.commands.main import HELP, app, main
 from fedconvex.errors import InvalidInput, NoMinimizer
 
 # For every command: what it refuses itself, what the parser refuses, what it finds to be missing.
@@ -85,6 +85,11 @@ def test_the_traceback_is_shown_on_request(line: str, place: int, capsys: pytest
 
 def test_every_command_is_tried() -> None:
     assert commands() - {"report"} == WRONG.keys() - {"report"}
+
+
+def test_the_exit_statuses_are_those_of_the_help() -> None:
+    assert "1 it does not, or there is no answer; 2 wrong input; 3 not finished" in HELP
+    assert (NO_ANSWER, WRONG_INPUT, UNFINISHED) == (1, 2, 3)
 
 
 def other(error: BaseException) -> typer.Typer:
