@@ -43,7 +43,6 @@ def test_an_image_that_touches_the_end_of_its_box_proves_nothing():
     """Krawczyk's theorem needs the image in the interior: g = 0 maps every box to itself."""
     box = flint.arb(0, 2)
     assert not _inside(box, box)
-    assert not _inside(flint.arb(1, 1), box)
     assert _inside(flint.arb(0, 1), box)
 
 
