@@ -113,6 +113,9 @@ def lyapunov(
 
     first, found, attaining = posed("neighbours"), None, []
     points, compressed = len(first.board.evaluations), bool(first.coordinates.compressors)
+    if compressed and isinstance(functions, ClientGroups):
+        raise InvalidInput("local_steps", spec.solver, "differ between clients, which is not analysed where they "
+                           "compress what they send", "give one number for all clients")  # fmt: skip
     if period > 1 and compressed:
         raise InvalidInput("period", period, "is not analysed where clients compress what they send", "leave it out")
     if points <= MOST_POINTS and not (own or first.board.residuals or compressed) and spec.draws.everyone:

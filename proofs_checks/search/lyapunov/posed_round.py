@@ -167,7 +167,8 @@ def pose_round(
     found = of or coordinates(method, solver, functions, clients, composite, period, draws)
     board = Board(clients, functions, minimiser=pulled, composite=composite)
     if compressing is not None:
-        board.compression = Compression((compressing,) * max(len(found.groups.shares), 1))
+        groups = len(found.groups.shares)  # how many clients each has is not known
+        board.compression = Compression((compressing,) if groups == 1 else (0,) * groups)
     if not pulled:  # the minimiser of the shifted functions, where gradients and values are 0
         board.evaluations.append(Evaluation(Family(), Family(), "", of_groups=("",) * len(found.groups.numbers)))
     noisy, first = NoisyBoard(board), len(board.evaluations)

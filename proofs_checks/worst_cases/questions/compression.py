@@ -31,9 +31,8 @@ class Compression:
     """The errors of what is compressed in a round; `clients`: how many each group of equal ones has, 0: any number."""
 
     clients: tuple[int, ...]
-    errors: list[tuple[Unbiased | Contractive, Any, Any]] = field(
-        default_factory=list
-    )  # what was compressed, and its error
+    # The compressor, what was compressed, and its error.
+    errors: list[tuple[Unbiased | Contractive, Any, Any]] = field(default_factory=list)
     squares: dict[Key, Form] = field(default_factory=dict)  # at most: of unbiased errors of a number of clients
     unbiased: set[Key] = field(default_factory=set)
     later: set[Key] = field(default_factory=set)  # basic vectors that may depend on unbiased errors

@@ -3,7 +3,7 @@
 from fractions import Fraction as F
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -68,6 +68,28 @@ def after(method: Any, w: F, h: Any, a: Any, sends: Any, members: Any) -> tuple[
         learned[k] += sent * getattr(method, "memory_stepsize", 1)
     step = known + sum(m) / len(m) if isinstance(method, fc.DIANA) else sum(learned) / len(learned)
     return w - method.stepsize * step, learned
+
+
+class Corrected(fc.Scaffold):
+    """SCAFFOLD whose clients send by how much their control variates change, compressed: a method of a user."""
+
+    compresses: ClassVar[bool] = True
+    compressor: ClassVar[Any] = Unbiased(1)
+
+    def update(self, state: Any, cohort: Any, answers: Any) -> Any:
+        moved, known = answers.points - cohort.points, state.memory["c"]
+        change = cohort.compress(self.compressor, -state.shared["c"] - moved / answers.path_lengths)
+        c = cohort.updated_mean(state.shared["c"], known, known + change / 2)
+        return State(state.server + cohort.average(moved), shared={"c": c}, memory={"c": known + change / 2})
+
+
+@pytest.mark.parametrize("scheme", [None, Uniform(2)])
+def test_a_users_method_with_several_local_steps(scheme: Any) -> None:
+    found = lyapunov(Corrected(stepsize=F(1, 40), local_steps=2), CLIENTS, 4, participation=scheme)
+    whole = lyapunov(fc.Scaffold(stepsize=F(1, 40), local_steps=2), CLIENTS, 4, participation=scheme)
+    assert whole.lower <= found.lower <= found.upper < 1
+    with pytest.raises(InvalidInput, match="differ between clients"):
+        lyapunov(Corrected(stepsize=F(1, 40), local_steps=(1, 2, 1, 2)), CLIENTS, 4)
 
 
 @FEW
