@@ -1,5 +1,6 @@
 """`run`: a method on a PyTorch model, with the core's method objects and all clients of a round in one batch."""
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -346,7 +347,7 @@ def run(
         Interrupted: Ctrl-C, a KeyboardInterrupt whose `run` is the run of the rounds that were finished.
         TooLarge: samples that take more memory than there is, even in the smallest batches; it names what would fit.
     """
-    rounds, seed = integer_at_least(rounds, 0, "rounds"), random_seed(seed)
+    rounds, seed = integer_at_least(rounds, 0, "rounds", sys.maxsize), random_seed(seed)
     number, criterion, names = dtype_of(dtype, model), loss_of(loss), names_of(measure)
     require_function(watch, "watch", "record, model", "print")
     require_function(until, "until", "record", 'lambda record: record["value"] < 0.1')

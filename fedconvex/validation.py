@@ -1,7 +1,6 @@
 """Argument checks for constructors and functions: each raises InvalidInput with name, value, problem and cure."""
 
 import re
-import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isinf
@@ -55,19 +54,19 @@ def exact_number(text: str, argument: str) -> Fraction:
         raise InvalidInput(argument, text, "is not a number", cure) from None
 
 
-def integer_at_least(value: Any, minimum: int, argument: str, maximum: int = sys.maxsize) -> int:
-    """Returns `value` as an int if it is an integer >= minimum; one above `maximum` is no count of anything."""
+def integer_at_least(value: Any, minimum: int, argument: str, maximum: int | None = None) -> int:
+    """Returns `value` as an int if it is an integer >= minimum, and <= maximum."""
     exact = to_fraction(value, argument)
     if exact.denominator != 1 or exact < minimum:
         raise InvalidInput(argument, value, f"must be an integer >= {minimum}", f"give {argument} >= {minimum}")
-    if exact > maximum:
+    if maximum is not None and exact > maximum:
         raise InvalidInput(argument, value, "is too large", f"give {argument} <= {maximum}")
     return int(exact)
 
 
 def random_seed(value: Any, argument: str = "seed") -> int:
-    """Returns `value` as an int if it is an integer of at most 128 bits, as NumPy draws seeds."""
-    return integer_at_least(value, 0, argument, 2**128 - 1)
+    """Returns `value` as an int if it is an integer >= 0 of at most 4,096 bits, which Python still writes."""
+    return integer_at_least(value, 0, argument, 2**4096 - 1)
 
 
 def instance_of(value: Any, kind: Any, argument: str, what: str, cure: str) -> Any:

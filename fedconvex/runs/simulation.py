@@ -1,5 +1,6 @@
 """`simulate`: a method run on a problem, and the trajectory of its server's points."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -174,7 +175,7 @@ def simulate(
             participation scheme that does not fit, a checkpoint that is damaged, of another run, in use by another
             process, or (if `exactly`) of another kind of processor.
     """
-    rounds, seed = integer_at_least(rounds, 0, "rounds"), random_seed(seed)
+    rounds, seed = integer_at_least(rounds, 0, "rounds", sys.maxsize), random_seed(seed)
     precision = integer_at_least(precision, 2, "precision")
     numbers = arithmetics.get(arithmetic, precision=precision)
     smooth, regularizer = parts_of(problem)

@@ -15,12 +15,13 @@ import pandas
 
 import fedconvex as fc
 from fedconvex import proofs_checks, testing, theory
+from fedconvex.compressors import RandK, TopK
 from fedconvex.participation import Participation
 
 MODULES = (
     "fedconvex", "fedconvex.data", "fedconvex.participation", "fedconvex.audit", "fedconvex.ground_truths",
     "fedconvex.testing", "fedconvex.strategies", "fedconvex.theory", "fedconvex.proofs_checks",
-    "fedconvex.regularizers",
+    "fedconvex.regularizers", "fedconvex.compressors",
 )  # fmt: skip
 # What the package makes and hands out: nobody calls these, and their fields are not checked again.
 RESULTS = {
@@ -33,7 +34,7 @@ RESULTS = {
 # takes seconds; base classes; a function that runs a user's file; and what `public_calls` adds by hand.
 OTHERS = {
     "assert_bound_holds", "looseness", "remarks_on", "proof_of", "discover", "design", "verify_all", "Participation",
-    "Regularizer", "paper_in",
+    "Regularizer", "Compressor", "paper_in",
 }  # fmt: skip
 
 A, B = [np.array([[1.0, 2.0], [3.0, 5.0]]), np.array([[1.0, 0.5]])], [np.array([1.0, 2.0]), np.array([3.0])]
@@ -55,7 +56,9 @@ VALUES: dict[str, Any] = {
     # methods, local solvers, participation
     "mu": 1, "alpha": 1, "eta": 1, "stepsize": 0.1, "local_steps": 2, "steps": 2, "step": Fraction(1, 10), "falls": 5,
     "epochs": 1, "batch_size": 1, "decay": 1, "weight_decay": 0, "clip": 1, "momentum": 0, "skip": 0, "option": 2,
-    "server_stepsize": 1, "regularization": 1, "start": "center", "server": "all", "tolerance": 1e-6, "max_steps": 50,
+    "server_stepsize": 1, "regularization": 1, "DIANA.compressor": RandK(1), "EF21.compressor": TopK(1),
+    "omega": 1, "RandK.k": 1, "TopK.k": 1, "memory_stepsize": 0.5,
+    "start": "center", "server": "all", "tolerance": 1e-6, "max_steps": 50,
     "gamma": 0.5, "K": 1, "p": 0.5, "Schedule.clients": [[0], [1]], "fraction": 0.5, "policy": "drop",
     "rule": "1/(8 + t)", "SGD.epochs": None, "SGD.steps": 2, "UnequalSteps.steps": (2, 1),
     "Adam.epochs": None, "Adam.steps": 2, "betas": (0.9, 0.99), "Adam.epsilon": 1e-8, "decoupled": False,
