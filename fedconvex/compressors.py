@@ -25,7 +25,7 @@ from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float, to_frac
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.parameters import ReadableParameters
-from fedconvex.validation import integer_at_least
+from fedconvex.validation import instance_of, integer_at_least
 
 
 class Compressor(ReadableParameters, ABC):
@@ -49,10 +49,17 @@ class Compressor(ReadableParameters, ABC):
     def compress(
         self, rows: Array, generators: Sequence[np.random.Generator], arithmetic: Arithmetic
     ) -> tuple[Array, int]:
-        """C of every row of a (K, d) array, in any arithmetic, and how many numbers are sent."""
-        dim = rows.shape[1]
-        self.promise(dim)
-        values, kept = arithmetic.array([0, self.factor(dim)]), self.kept(rows, generators, arithmetic)
+        """C of every row of a (K, d) array, in any arithmetic, and how many numbers are sent. Raises InvalidInput."""
+        shape = tuple(rows.shape)
+        if len(shape) != 2:
+            raise InvalidInput("rows", shape, "is no shape (K, d) of the participants' vectors",
+                               "compress what the clients send, before it is averaged")  # fmt: skip
+        instance_of(self.promise(shape[1]), Unbiased | Contractive, "promise", "a promise", "return Unbiased(omega) or "
+                    "Contractive(delta)")  # fmt: skip
+        values, kept = arithmetic.array([0, self.factor(shape[1])]), self.kept(rows, generators, arithmetic)
+        if not (isinstance(kept, np.ndarray) and kept.dtype == bool and kept.shape == shape):
+            what = f"keeps {kept.dtype} of shape {kept.shape}" if isinstance(kept, np.ndarray) else f"keeps {kept!r}"
+            raise InvalidInput("compressor", self, what, f"return truth values of shape {shape} from `kept`")
         return rows * values[kept.astype(np.int64)], self.numbers_an_entry * int(kept.sum())
 
 

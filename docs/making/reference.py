@@ -19,6 +19,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("fedconvex.problems", "fedconvex.problems.composite", "fedconvex.regularizers", "fedconvex.data"),
     ),
     "local-solvers": ("Local solvers", ("fedconvex.local_solvers",)),
+    "compressors": ("Compressors", ("fedconvex.compressors",)),
     "participation": ("Participation and stragglers", ("fedconvex.participation",)),
     "running": (
         "Running and answers",

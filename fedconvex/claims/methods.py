@@ -5,6 +5,7 @@ from dataclasses import MISSING
 from typing import Any
 
 from fedconvex.claims.terms import IllFormed, Number, number
+from fedconvex.compressors import Compressor
 from fedconvex.methods import METHODS as METHODS
 from fedconvex.methods import Method
 from fedconvex.names import one_of
@@ -23,6 +24,9 @@ def running(method: str, **given: Any) -> dict[str, Any]:
 def every_parameter(method: str, **given: Any) -> dict[str, Value]:
     """The method's parameters by value: those given, and the defaults of others that have one."""
     own = {f.name: f.default for f in Method.parameters_of(method) if f.default is not MISSING}
+    if compressors := [name for name, x in {**own, **given}.items() if isinstance(x, Compressor)]:
+        raise IllFormed("method", method, f"compresses what clients send, by its {compressors[0]}, which claims do not "
+                        "say", "`lyapunov` proves its rates")  # fmt: skip
     return {name: x if isinstance(x, str | bool | None) else number(x) for name, x in {**own, **given}.items()}
 
 

@@ -1,8 +1,10 @@
 """Compressors keep their promises, exactly; methods that compress do what their papers' formulas do."""
 
+import pickle
 from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ from rational_draws import rationals
 
 import fedconvex as fc
 from fedconvex import arithmetic
+from fedconvex.claims.methods import running
 from fedconvex.compressors import Compressor, Contractive, RandK, TopK, Unbiased
 from fedconvex.conformance import check
-from fedconvex.errors import InvalidInput
+from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.participation import Draw, Uniform
 from fedconvex.runs.rounds import rounds_of
 
@@ -136,6 +139,41 @@ def test_what_is_sent_is_counted(compressor: Any, numbers: int) -> None:
     assert run.recorded["bytes_down"].tolist() == [8 * 2 * 2] * 4
 
 
+@pytest.mark.parametrize("method", [fc.DIANA(stepsize=0.01, compressor=RandK(1)), fc.EF21(stepsize=0.01)])
+def test_a_run_goes_on_as_it_would_have_gone(method: Any, tmp_path: Path) -> None:
+    """Randomness depends on the round; another compressor is another run."""
+    options: Any = {"participation": Uniform(2), "seed": 3}
+    whole = fc.simulate(method, PROBLEM, 12, **options)
+    fc.simulate(method, PROBLEM, 5, checkpoint=tmp_path / "run", **options)
+    other = replace(method, compressor=Unbiased(1) if isinstance(method, fc.DIANA) else TopK(1))
+    with pytest.raises(InvalidInput, match="another run"):
+        fc.simulate(other, PROBLEM, 12, checkpoint=tmp_path / "run", **options)
+    resumed = fc.simulate(method, PROBLEM, 12, checkpoint=tmp_path / "run", **options)
+    assert (resumed.points[-1] == whole.points[-1]).all()
+    assert pickle.loads(pickle.dumps(method)) == method  # noqa: S301 - our own, as a sweep sends it
+
+
+@dataclass(frozen=True)
+class Wrong(Compressor):
+    """A user's compressor with a mistake: NumPy would take each of these masks for another one."""
+
+    mask: Any = None
+    promised: Any = None
+
+    def promise(self, dim: int) -> Any:
+        return self.promised or Unbiased(1)
+
+    def kept(self, rows: Any, generators: Any, arithmetic: Any) -> Any:
+        return self.mask and self.mask(rows)
+
+
+class OfTheServer(fc.DIANA):
+    """Compresses what is no client's."""
+
+    def update(self, state: Any, cohort: Any, answers: Any) -> Any:
+        return replace(state, server=cohort.compress(self.compressor, state.server))
+
+
 @pytest.mark.beyond_core  # many rounds
 def test_runs_converge_where_heterogeneous_clients_compress() -> None:
     """Each client draws for itself, in every round anew, and a run is the same again."""
@@ -172,6 +210,12 @@ def test_runs_converge_where_heterogeneous_clients_compress() -> None:
         (lambda: fc.DIANA(stepsize=1, memory_stepsize=0, compressor=RandK(1)), "memory_stepsize"),
         (lambda: fc.EF21(stepsize=1, compressor=0.1), "compressor = 0.1.*RandK"),
         (lambda: fc.simulate(fc.EF21(stepsize=1, compressor=TopK(1)), PROBLEM, 1, arithmetic="ball"), "arithmetic"),
+        (lambda: compressed(Wrong(), np.ones(2)), "keeps None.*truth values of shape \\(1, 2\\)"),
+        (lambda: compressed(Wrong(lambda rows: np.ones(2, dtype=bool)), np.ones(2)), "keeps bool of shape \\(2,\\)"),
+        (lambda: compressed(Wrong(lambda rows: np.full(rows.shape, 0.5)), np.ones(2)), "keeps float64"),
+        (lambda: compressed(Wrong(promised=3), np.ones(2)), "promise = 3: is not a promise"),
+        (lambda: fc.simulate(OfTheServer(stepsize=1), PROBLEM, 1), "rows = \\(2,\\).*before it is averaged"),
+        (lambda: running("DIANA", stepsize=F(1, 2)), "method = DIANA: compresses.*compressor.*lyapunov"),
         (lambda: fc.simulate(Undeclared(stepsize=1), PROBLEM, 1), "declare"),
         (lambda: check(fc.EF21(stepsize=1), init=None, round=None, server_model=None), "at random"),
         # one draw of a round must not pass for all of them
@@ -180,5 +224,5 @@ def test_runs_converge_where_heterogeneous_clients_compress() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(call: Any, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises(FedconvexError, match=words):
         call()
