@@ -32,6 +32,7 @@ SCRIPTS = (
     "verify",
     "worst_cases",
     "rates",
+    "design",
     "conformance",
     "strategies",
     "deep",

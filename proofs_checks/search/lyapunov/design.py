@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from math import exp, inf
 from typing import Any, final
 
 from fedconvex.arithmetic.rationals import to_fraction
@@ -16,7 +17,7 @@ from fedconvex.parameters import is_scheduled
 from fedconvex.progress import track
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import ClosedForm, closed_forms, theorem
 from fedconvex.proofs_checks.search.lyapunov.design_result import UNITS, CurvePoint, Design
-from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, lyapunov
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import attained_rate, is_proved, lyapunov
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import (
     ParameterSearch,
     Values,
@@ -104,7 +105,7 @@ class _Question:
         proved = [(values, self.rate(values)) for values in candidates[:CERTIFIED]]
         values, rate = min(proved, key=self._cost)
         if not rate.tight:
-            values, rate = min((self._by_proofs(values), (values, rate)), key=self._cost)
+            values, rate = self._by_proofs(values, rate)
         if self._cost((values, rate)) >= USELESS:
             raise self._hopeless()
         values, rate = self._shorter(values, rate)
@@ -160,19 +161,29 @@ class _Question:
             solver = replace(solver, stepsize=Fraction(solver.stepsize) / factor)
         return attained_rate(method, scaled, self.num_clients, solver, self.participation)
 
-    def _by_proofs(self, start: Values) -> tuple[Values, Rate]:
+    def _proves(self, values: Values, cost: float) -> bool:
+        """Whether these parameters are proved to cost at most so much."""
+        if self.search.at(values) > cost:
+            return False
+        method = self.varied.at(values)
+        worth = float(self.units(method)) / cost if cost < USELESS else 1 - cost / USELESS
+        return is_proved(Fraction(exp(-worth)), method, *self._rest)
+
+    def _by_proofs(self, start: Values, rate: Rate) -> tuple[Values, Rate]:
         """The best parameters nearby by what is proved, not by what is attained."""
-        proofs: dict[Values, Rate] = {}
+        best = start, rate
 
         def measure(method: Method) -> float:
+            nonlocal best
             values = tuple(getattr(method, name) for name in self.varied.names)
-            proofs[values] = lyapunov(method, *self._rest)
-            return self.cost(method, proofs[values].upper)
+            if values != start and not self._proves(values, self._cost(best) * (1 - NEARLY / 10)):
+                return inf  # no better
+            found = values, rate if values == start else self.rate(values)
+            best = min(best, found, key=self._cost)
+            return self._cost(found)
 
-        near = ParameterSearch(self.varied, measure, self.clients, self.search.dimensions)
-        found = near.descended(start, show=True)
-        near.at(found)
-        return found, proofs[found]
+        ParameterSearch(self.varied, measure, self.clients, self.search.dimensions).descended(start, show=True)
+        return best
 
     def _shorter(self, values: Values, rate: Rate) -> tuple[Values, Rate]:
         """Shorter fractions that are about as good, and proved to be."""
@@ -180,10 +191,8 @@ class _Question:
         for near in CLOSER:
             short = tuple(v if d is None else simplest(*(Fraction(v) * (1 + Fraction(s * near)) for s in (-1, 1)))
                           for v, d in zip(values, self.search.dimensions, strict=True))  # fmt: skip
-            if self.search.at(short) <= cost * (1 + NEARLY):
-                found = self.rate(short)
-                if self._cost((short, found)) <= cost * (1 + NEARLY):
-                    return short, found
+            if self._proves(short, cost * (1 + NEARLY)):
+                return short, self.rate(short)
         return values, rate
 
     def _in_closed_form(self, values: Values, rate: Rate) -> tuple[Values, Rate, dict[str, ClosedForm]]:
@@ -196,11 +205,8 @@ class _Question:
                 continue
             for form in closed_forms(Fraction(values[n]), dimension, self.clients):
                 changed = (*values[:n], form.value, *values[n + 1 :])
-                if self.search.at(changed) > cost * (1 + NEARLY):
-                    continue
-                found = self.rate(changed)
-                if self._cost((changed, found)) <= cost * (1 + NEARLY) and self._elsewhere(n, form, changed):
-                    forms[name], values, rate = form, changed, found
+                if self._proves(changed, cost * (1 + NEARLY)) and self._elsewhere(n, form, changed):
+                    forms[name], values, rate = form, changed, self.rate(changed)
                     cost = self._cost((values, rate))
                     break
         return values, rate, forms
@@ -250,7 +256,7 @@ class _Question:
             return self.search.at(changed(value)) <= FLAT * cost
 
         def proved(value: Any) -> bool:
-            return attains(value) and self._cost((changed(value), self.rate(changed(value)))) <= FLAT * cost
+            return self._proves(changed(value), FLAT * cost)
 
         if self.search.dimensions[n] is None:
             low = high = best[n]

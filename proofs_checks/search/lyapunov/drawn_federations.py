@@ -7,6 +7,7 @@ start reaches, bounds every V that is quadratic in the state. All clients have o
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,15 @@ from fedconvex.arithmetic.linear_systems import Rows
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.proofs_checks.search.lyapunov.coordinates import Coordinates, memories_at_rest
 from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEEN, OnALine
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, spectral_radius
-from fedconvex.proofs_checks.search.lyapunov.second_moments import second_moments
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, matrices, radii, spectral_radius
+from fedconvex.proofs_checks.search.lyapunov.second_moments import SecondMoments, second_moments
 from fedconvex.proofs_checks.symbolic.randomness import Draws
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Several
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
-REFINEMENTS = 12  # of the slowest curvature
+REFINEMENTS, FINER = 2, 64  # of the slowest curvature, each by so many times
+SOMEWHERE = Fraction(5, 13)  # between the ends: a curvature like most others
+EQUAL, ROUNDING = 1e-12, 1e-9  # relative differences of radii, and of vectors, that floats do not tell from 0
 REFINED_GROUPS = 6  # halvings of the step between curvatures of groups
 
 
@@ -32,14 +36,35 @@ def slowest_when_drawn(
     def on(curvature: Fraction, sign: int) -> Attained:
         return attained_when_drawn(found, solver, draws, OnALine(curvature, curvature, Fraction(1)), sign)
 
+    def about(curvatures: Sequence[Fraction], sign: int) -> list[float]:
+        """In floats, at once, where what runs reach is the same space for all curvatures."""
+        moments = of_one(Several(np.array(curvatures, dtype=float)), sign)
+        images = matrices(moments.matrix, len(curvatures)) @ span
+        inside = images[:, pivots]
+        if np.abs(images - span @ inside).max() <= ROUNDING * np.abs(images).max():
+            return radii(inside)
+        return [float(on(a, sign).squared) for a in curvatures]
+
+    def of_one(curvature: Any, sign: int) -> SecondMoments:
+        one = [(curvature, draws.clients)]
+        return second_moments(found.method, solver, draws, one, memories_at_rest(found), sign)
+
     low, high = functions.ends
-    step = (high - low) / BETWEEN
-    best = max((on(low + step * i, sign) for i in range(BETWEEN + 1) for sign in signs), key=_squared)
-    for _ in range(REFINEMENTS if step else 0):
-        assert isinstance(best.federation, OnALine)
-        step, at = step / 2, best.federation.first
-        beside = [on(a, best.sign) for a in (at - step, at + step) if low < a < high]
-        best = max(best, *beside, key=_squared)
+    basis, pivots, _ = of_one(low + (high - low) * SOMEWHERE, 0).reached
+    span, tried = np.array(basis, dtype=float).T, []
+    for sign in signs:
+        width, most, at = (high - low) / BETWEEN, -1.0, low
+        grid = [low + width * i for i in range(BETWEEN + 1)] if width else [low]
+        for _ in range(REFINEMENTS + 1):
+            sizes = about(grid, sign)
+            n = max(range(len(grid)), key=sizes.__getitem__)
+            if sizes[n] > most * (1 + EQUAL):
+                most, at = sizes[n], grid[n]
+            grid = [at + width * Fraction(i, FINER) for i in range(-FINER, FINER + 1)]
+            grid, width = [a for a in grid if low <= a <= high], width / FINER
+        tried.append((most, at, sign))
+    _, at, sign = max(tried)
+    best = on(at, sign)
     if groups == 1 or low == high or draws.clients == 1:
         return [best]
     other = _slowest_of_two_groups(found, solver, functions, draws, best.sign)
@@ -86,7 +111,7 @@ def attained_when_drawn(
 
 def _moments_of(found: Coordinates, solver: LocalSolver, draws: Draws, federation: OnALine, sign: int) -> Rows:
     groups = federation.groups(draws.clients)
-    return second_moments(found.method, solver, draws, groups, memories_at_rest(found), sign).reached
+    return second_moments(found.method, solver, draws, groups, memories_at_rest(found), sign).reached[2]
 
 
 def _radius(matrix: Rows) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from fedconvex.compressors import Contractive
@@ -105,13 +106,8 @@ def lyapunov(
     instance_of(composite, bool, "composite", "a truth value", "give True or False")
     if composite:
         _require_composite(spec)
-    count, functions, solver, own = min(spec.num_clients, 2), spec.clients, spec.solver, _steps_of(method, local_solver)
-
-    def posed(among: str = "all", **measured: Any) -> PosedRound:
-        return pose_round(spec.method, solver, functions, count, among, composite=composite, period=period,
-                          draws=spec.draws, compressing=spec.independent, **measured)  # fmt: skip
-
-    first, found, attaining = posed("neighbours"), None, []
+    functions, solver, own = spec.clients, spec.solver, _steps_of(method, local_solver)
+    first, found, attaining = _posed(spec, "neighbours", composite=composite, period=period), None, []
     points, compressed = len(first.board.evaluations), bool(first.coordinates.compressors)
     if compressed and isinstance(functions, ClientGroups):
         raise InvalidInput("local_steps", spec.solver, "differ between clients, which is not analysed where they "
@@ -125,11 +121,10 @@ def lyapunov(
         attaining = _slowest(spec, first.coordinates, clients, num_clients, own)
         found = _best(first, attaining)
     slow, gained = attaining[0], False
-    ways = 2**period if spec.method.skip != 0 else 1
-    for goes_on, measured in _larger(spec, points, ways, len(first.coordinates.mean.read) > 1):
+    for goes_on, measured in _larger(spec, first, period):
         if _is_tight(found, slow) or slow.squared > LARGEST or (goes_on and not gained):
             break
-        larger = posed(**measured)
+        larger = _posed(spec, composite=composite, period=period, **measured)
         if len(larger.board.evaluations) <= MOST_POINTS:
             better = _best(larger, attaining, found)
             gained = better is not None and (found is None or better.rate < found.rate * (1 - WORTHWHILE))
@@ -143,13 +138,32 @@ def lyapunov(
     return Rate(spec.method, solver, clients, num_clients, found, slow, period)
 
 
-def _larger(spec: Specification, points: int, ways: int, remembers: bool) -> Iterator[tuple[bool, dict[str, Any]]]:
+def _posed(spec: Specification, among: str = "all", **measured: Any) -> PosedRound:
+    """The round that a Lyapunov function is sought for, with what it measures."""
+    return pose_round(spec.method, spec.solver, spec.clients, min(spec.num_clients, 2), among, draws=spec.draws,
+                      compressing=spec.independent, **measured)  # fmt: skip
+
+
+def is_proved(
+    rate: Fraction, method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
+    participation: Any,
+) -> bool:  # fmt: skip
+    """Whether a Lyapunov function of this rate is found, by few programs: `lyapunov` takes dozens for the least one."""
+    spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
+    first = _posed(spec, "neighbours")
+    larger = (_posed(spec, **measured) for _, measured in _larger(spec, first, 1))
+    return any(_at(posed, rate) for posed in chain([first], larger) if len(posed.board.evaluations) <= MOST_POINTS)
+
+
+def _larger(spec: Specification, first: PosedRound, period: int) -> Iterator[tuple[bool, dict[str, Any]]]:
     """What larger rounds measure, where smaller ones leave a gap; and whether only after one that has gained.
 
     All pairs of points, then gradients and values as parts of V, or what sampled clients remember. Methods that
     remember more than the server's point may have momentum: V sees the points that come, and inequalities between them
     make it positive.
     """
+    points, remembers = len(first.board.evaluations), len(first.coordinates.mean.read) > 1
+    ways = 2**period if spec.method.skip != 0 else 1
     if not spec.draws.everyone:
         if 3 < points <= MOST_POINTS:
             yield False, {}

@@ -8,10 +8,11 @@ round, for ever.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations_with_replacement, product
+from functools import cached_property, lru_cache
+from itertools import combinations_with_replacement
 from typing import Any, final
 
+import numpy as np
 from flint import fmpq_mat
 
 from fedconvex.arithmetic.linear_systems import Rows, echelon, invariant, kernel
@@ -30,13 +31,23 @@ from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import (
     QuadraticFederation,
     trial_federations,
 )
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATION, MEAN, ONE, ZERO, Family
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
+    DEVIATION,
+    MEAN,
+    ONE,
+    ZERO,
+    Family,
+    Several,
+    in_floats,
+)
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.symbolic_rounds import outcomes
 
 DIGITS = 10**15  # of a spectral radius that is irrational
 REFINEMENTS = 24  # of the direction in a plane
 FINER_SHARES = 3  # halvings of the step between shares, which make more clients
+ROUNDING = 1e-3  # what floats may say too little of a spectral radius, relatively; an eigenvalue may be a multiple one
+FEW = 4  # federations of which exact numbers cost no more than floats of all at once
 
 
 @final
@@ -95,6 +106,25 @@ class QuadraticAnswers(ABC):
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class AtOnce:
+    """Several federations, of which a round is played in floats."""
+
+    federations: tuple[QuadraticFederation, ...]
+
+    @cached_property
+    def action(self) -> Rows:
+        """That of each."""
+        each = np.array([one.action for one in self.federations], dtype=float)
+        return [[Several(each[:, i, j]) for j in range(2)] for i in range(2)]
+
+
+@lru_cache(16)  # searches for parameters ask of one class hundreds of times
+def _trials(functions: FunctionClass, num_clients: int | str) -> AtOnce:
+    return AtOnce(tuple(trial_federations(functions, num_clients)))
+
+
+@final
 @dataclass(eq=False)
 class QuadraticBoard(QuadraticAnswers):
     """Of clients in a plane or on a line.
@@ -103,7 +133,7 @@ class QuadraticBoard(QuadraticAnswers):
     gradients.
     """
 
-    federation: QuadraticFederation
+    federation: QuadraticFederation | AtOnce
     pull: Family = field(default_factory=Family)
 
     def times(self, point: Any) -> Family:
@@ -120,7 +150,7 @@ class QuadraticBoard(QuadraticAnswers):
 
     @cached_property
     def _action(self) -> Rows:
-        return [[to_fmpq(x) for x in row] for row in self.federation.action]
+        return [[x if isinstance(x, Several) else to_fmpq(x) for x in row] for row in self.federation.action]
 
 
 def _times(matrix: Rows, u: Family) -> Family:
@@ -151,7 +181,7 @@ def attained(found: Coordinates, solver: LocalSolver, federation: QuadraticFeder
 
 
 def linear_maps(
-    found: Coordinates, solver: LocalSolver, federation: QuadraticFederation, sign: int = 0
+    found: Coordinates, solver: LocalSolver, federation: QuadraticFederation | AtOnce, sign: int = 0
 ) -> tuple[list[Any], list[Rows]]:
     """The chance of every outcome of a round, and its map; numbers may be functions of parameters."""
     places = [(part.part, i) for part in found.parts for i in range(len(part.read))]
@@ -256,9 +286,45 @@ def slowest(
     found: Coordinates, solver: LocalSolver, functions: FunctionClass, num_clients: int | str, inexact: bool
 ) -> list[Attained]:
     """The trial federations with the largest spectral radius: all that share it."""
+    trials = _trials(functions, num_clients)
     signs = (-1, 0, 1) if inexact else (0,)
-    trials = product(trial_federations(functions, num_clients), signs)
-    return _largest([attained(found, solver, federation, sign) for federation, sign in trials])
+    bounds = [bound for sign in signs for bound in _at_most(found, solver, trials, sign)]
+    every = [(one, sign) for sign in signs for one in trials.federations]
+    tried: dict[int, Attained] = {}
+    for n in sorted(range(len(every)), key=bounds.__getitem__, reverse=True):
+        if tried and bounds[n] < max(one.squared for one in tried.values()):
+            break
+        tried[n] = attained(found, solver, *every[n])
+    return _largest([tried[n] for n in sorted(tried)])
+
+
+def _at_most(found: Coordinates, solver: LocalSolver, trials: AtOnce, sign: int) -> list[float]:
+    """More than what each attains, in floats: what runs reach is a part of all states, on which this radius is."""
+    count = len(trials.federations)
+    if count <= FEW:
+        return [np.inf] * count
+    with np.errstate(all="ignore"):
+        chances, maps = linear_maps(found, solver, trials, sign)
+        outcomes_of = [matrices(M, count) for M in maps]
+        if len(maps) == 1:
+            return [x * x for x in radii(outcomes_of[0], ROUNDING)]
+        n = len(maps[0])
+        products = [float(c) * np.einsum("fij,fab->fiajb", M, M) for c, M in zip(chances, outcomes_of, strict=True)]
+        return radii(sum(products).reshape(count, n * n, n * n), ROUNDING)
+
+
+def matrices(rows: Rows, count: int) -> Any:
+    """The matrix of each of so many federations, in floats."""
+    return np.moveaxis(np.array([[in_floats(x) + np.zeros(count) for x in row] for row in rows]), -1, 0)
+
+
+def radii(of: Any, more: float = 0.0) -> list[float]:
+    """The spectral radii of matrices, in floats; with what rounding may take of them where `more` is its part."""
+    sizes = np.linalg.norm(of, axis=(1, 2))
+    finite, found = np.isfinite(sizes), np.full(len(sizes), np.inf)
+    largest = abs(np.linalg.eigvals(of[finite])).max(axis=1, initial=0.0)
+    found[finite] = largest * (1 + more) + more**3 * sizes[finite]
+    return found.tolist()
 
 
 def refined(

@@ -29,6 +29,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import (
     Family,
     Key,
     Mixture,
+    Several,
     combination,
     family,
     inner,
@@ -64,10 +65,10 @@ class SecondMoments:
         return [[row.get(key, ZERO) for key in self.products] for row in self.products.values()]
 
     @property
-    def reached(self) -> Rows:
-        """The map on the smallest space that contains the starts and their images."""
-        found: Rows = invariant([self.matrix], [list(column) for column in zip(*self.starts, strict=True)])[2][0]
-        return found
+    def reached(self) -> tuple[Rows, list[int], Rows]:
+        """The smallest space that contains the starts and their images: its basis, pivots, and the map on it."""
+        basis, pivots, [inside] = invariant([self.matrix], [list(column) for column in zip(*self.starts, strict=True)])
+        return basis, pivots, inside
 
     def stationary(self, measured: Mapping[str, Any]) -> Any:
         """The limit of the squared length of a combination of the means, from 0 on; None where there is none."""
@@ -96,7 +97,7 @@ def second_moments(
     disturbed: str = "",
 ) -> SecondMoments:  # fmt: skip
     """The products of a round; `rest`: what memories are at the minimiser, in units of the clients' gradients there."""
-    each = [(to_fmpq(curvature), count) for curvature, count in groups if count]
+    each = [(c if isinstance(c, Several) else to_fmpq(c), count) for c, count in groups if count]
     board: Any = _Groups(sign, each, disturbed)
     errors = board.compression
     start = own_start(method)

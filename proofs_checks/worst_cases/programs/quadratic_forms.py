@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
 from flint import fmpq
 
 from fedconvex.arithmetic.rationals import to_fmpq
@@ -16,6 +17,45 @@ from fedconvex.arithmetic.rationals import to_fmpq
 MEAN, DEVIATION = "mean", "deviation"
 Key = tuple[str, str]  # a basic vector: (part, name)
 ZERO, ONE = fmpq(0), fmpq(1)  # flint's rationals: ten times as fast as fractions.Fraction
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """A number for each of several federations, in floats, in the place of the exact number of one."""
+
+    each: Any  # an array
+
+    def __bool__(self) -> bool:
+        return bool(np.any(self.each))
+
+    def __add__(self, other: Any) -> "Several":
+        return Several(self.each + in_floats(other))
+
+    def __sub__(self, other: Any) -> "Several":
+        return Several(self.each - in_floats(other))
+
+    def __mul__(self, other: Any) -> "Several":
+        return Several(self.each * in_floats(other))
+
+    def __truediv__(self, other: Any) -> "Several":
+        return Several(self.each / in_floats(other))
+
+    def __rtruediv__(self, other: Any) -> "Several":
+        return Several(in_floats(other) / self.each)
+
+    def __neg__(self) -> "Several":
+        return Several(-self.each)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def in_floats(x: Any) -> Any:
+    """The number of each federation, or the one that all have."""
+    return x.each if isinstance(x, Several) else float(x)
+
+
+NUMBERS = (fmpq, Several)
 
 
 @final
@@ -41,7 +81,7 @@ class Family:
         return Family(_sum(self.parts, other.parts, -ONE)) if other.parts else self
 
     def __mul__(self, factor: Any) -> "Family":
-        number = factor if isinstance(factor, fmpq) else to_fmpq(factor)
+        number = factor if isinstance(factor, NUMBERS) else to_fmpq(factor)
         # 0 times a vector has no coordinates, as `key` requires.
         return Family({key: number * c for key, c in self.parts.items()} if number else {})
 
@@ -51,7 +91,7 @@ class Family:
     def __truediv__(self, divisor: Any) -> Any:
         if isinstance(divisor, GroupNumbers):
             return divisor.divide(self)
-        return self * (1 / (divisor if isinstance(divisor, fmpq) else to_fmpq(divisor)))
+        return self * (ONE / (divisor if isinstance(divisor, NUMBERS) else to_fmpq(divisor)))
 
     @property
     def key(self) -> frozenset[tuple[Key, Any]]:

@@ -16,9 +16,11 @@ import fedconvex as fc
 from fedconvex.arithmetic.rationals import to_fmpq
 from fedconvex.parameters import in_rationals
 from fedconvex.proofs_checks import SmoothStronglyConvex, lyapunov
+from fedconvex.proofs_checks.search.lyapunov import quadratic_rounds
+from fedconvex.proofs_checks.search.lyapunov.coordinates import coordinates
 from fedconvex.proofs_checks.search.lyapunov.posed_round import pose_round
-from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane
-from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained
+from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import InAPlane, trial_federations
+from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import attained, slowest
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import FeasiblePoint, feasible_point
 from fedconvex.proofs_checks.worst_cases.programs.solver import propose
 from fedconvex.runs.rounds import rounds_of
@@ -293,6 +295,34 @@ def test_what_is_proved_between_the_two_regimes():
     simple = simple_maximum(kappa, e, s)
     assert simple == found.lower
     assert simple * (1 + F(1, 10**4)) < found.upper < simple * (1 + F(7, 10**4))
+
+
+def slowest_and_all(method, clients, num_clients):
+    """The slowest trial federations, chosen by floats, and by exact numbers of all."""
+    method, solver = in_rationals(method), in_rationals(method.local_solver)
+    posed = coordinates(method, solver, clients, 2)
+    every = [attained(posed, solver, one) for one in trial_federations(clients, num_clients)]
+    largest = max(one.squared for one in every)
+    found = slowest(posed, solver, clients, num_clients, False)
+    return [[(a.federation, a.squared) for a in those] for those in (found, [a for a in every if a.squared == largest])]
+
+
+@FEW
+@given(data=st.data())
+def test_floats_only_choose_which_federations_are_played_exactly(data):
+    L = data.draw(st.sampled_from([F(2), F(100)]))
+    chance = st.builds(fc.Scaffnew, stepsize=rationals(F(1, 20) / L, F(3) / L), probability=st.just(F(1, 3)))
+    found, every = slowest_and_all(data.draw(methods(L) | chance), SmoothStronglyConvex(1, L),
+                                   data.draw(st.sampled_from(["any", 3])))  # fmt: skip
+    assert found == every
+
+
+def test_bounds_that_are_too_small_would_be_noticed(monkeypatch):
+    monkeypatch.setattr(
+        quadratic_rounds, "_at_most", lambda found, solver, trials, sign: range(len(trials.federations))
+    )
+    found, every = slowest_and_all(fc.FedSplit(stepsize=F(1, 100)), SmoothStronglyConvex(1, 100), "any")
+    assert found != every
 
 
 def test_a_wrong_weight_would_contract_less():
