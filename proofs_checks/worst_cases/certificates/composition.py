@@ -12,8 +12,6 @@ from fractions import Fraction
 from math import ceil, exp, floor, inf, log
 from typing import Any
 
-from scipy.optimize import minimize_scalar
-
 from fedconvex.arithmetic.rationals import to_fraction
 from fedconvex.proofs_checks.worst_cases.certificates.certificate import DualCertificate
 from fedconvex.proofs_checks.worst_cases.certificates.search import nearest
@@ -61,6 +59,8 @@ def best_round(spec: Specification) -> Question:
         t = proposal.t if proposal.is_solved else inf
         # Beyond t = 2 the powers overflow, and such an h is of no use.
         return float(max(t**rounds, h / H * sum(t**i for i in range(1, rounds + 1)))) if t < 2 else inf
+
+    from scipy.optimize import minimize_scalar  # half a second, which no other question needs
 
     centre = float(log(H))
     best = min((centre + RANGE * place / STEPS for place in range(-STEPS, STEPS + 1)), key=bound)

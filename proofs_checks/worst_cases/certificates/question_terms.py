@@ -5,7 +5,7 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import Any, TypeVar, final
 
-from fedconvex.arithmetic.rationals import to_fraction
+from fedconvex.arithmetic.rationals import ExactNumber, to_fraction
 from fedconvex.claims.claim import Claim, ClaimSetting, DrawScheme, at_most
 from fedconvex.claims.methods import Value
 from fedconvex.claims.terms import (
@@ -40,7 +40,6 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import DEVIATI
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
 from fedconvex.proofs_checks.worst_cases.questions.ratios import DISTANCE, START
 from fedconvex.proofs_checks.worst_cases.questions.terms import LEAST
-from fedconvex.proofs_checks.worst_cases.theorems.rational_functions import Parametric
 from fedconvex.stepsizes import StepsizeSchedule
 
 MOST_BITS = 900  # of a number that is written out; the kernel reads none that is much longer
@@ -55,8 +54,9 @@ class NoLemma(ValueError):
 
 def written(x: Any) -> Number:
     """A number as a term; a rational number with very many digits as a formula of shorter ones."""
-    if isinstance(x, Parametric):
-        return x.term
+    of: Any = x
+    if isinstance(x, ExactNumber):  # `Parametric`, whose module needs SymPy
+        return of.term  # type: ignore[no-any-return]
     exact = to_fraction(x)
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= MOST_BITS:
         return number(exact)
