@@ -110,7 +110,7 @@ class WorstCase(ShownResult):
                 self.attained is not None
             )
         how = "exactly" if self.upper == self.lower else "an interval"
-        relaxed = not question.exact and self.upper != self.lower
+        relaxed = not (question.exact and question.all_pairs) and self.upper != self.lower
         loose = "; the program is a relaxation, whose bound may be larger than the worst case" * relaxed
         composed = "added up over" if question.spec.heterogeneity else "to the power of"
         power = f" for one round, {composed} {self.power}" * (self.power > 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.arithmetic.rationals import fraction_array
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method
@@ -16,7 +17,7 @@ from fedconvex.names import checked_keywords
 from fedconvex.participation import Participation
 from fedconvex.problems.quadratics import Quadratic
 from fedconvex.proofs_checks.worst_cases.certificates.composition import best_round, bound_after
-from fedconvex.proofs_checks.worst_cases.certificates.search import certify
+from fedconvex.proofs_checks.worst_cases.certificates.search import certify, certify_by
 from fedconvex.proofs_checks.worst_cases.instances.feasible_points import feasible_point
 from fedconvex.proofs_checks.worst_cases.instances.line_federations import (
     LineFederation,
@@ -28,7 +29,6 @@ from fedconvex.proofs_checks.worst_cases.instances.line_federations import (
 from fedconvex.proofs_checks.worst_cases.instances.quadratic_clients import AttainingFederation, quadratics
 from fedconvex.proofs_checks.worst_cases.instances.replay import best_of, metric_and_divisor
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import at_their_fixed_points, resting_federations
-from fedconvex.proofs_checks.worst_cases.programs.refinement import refine
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 from fedconvex.proofs_checks.worst_cases.questions.question import LARGEST, Question, pose
 from fedconvex.proofs_checks.worst_cases.questions.specification import specify
@@ -36,8 +36,6 @@ from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.types import Exact, Vector
 
 CLOSE = Fraction(1, 10**9)  # relative distance of the bounds at which no other instance is sought
-NEAR = Fraction(1, 10**6)  # and at which no larger refinement is
-MANY = 500  # unknowns of a refinement for enumerated draws, where the floating-point solution is least accurate
 SMALL = 12  # evaluations up to which a question about many rounds is also solved as it is
 
 
@@ -134,6 +132,7 @@ def worst_case(
     return min(answer, _solve(question, question), key=lambda one: one.upper)
 
 
+@in_one_thread
 def _solve(question: Question, certified: Question) -> WorstCase:
     """Both bounds of `question`, the upper one by a certificate about `certified`: the question, or one round of it.
 
@@ -145,6 +144,13 @@ def _solve(question: Question, certified: Question) -> WorstCase:
     best = best_of(question, trials)
     if isinstance(best[0], float):  # infinite: a Fraction is compared with a float by way of the float's digits
         return WorstCase(question, certified, "not needed", None, 1, *best, None)
+    if certified is question and (fewer := question.of_neighbours) is not None:
+        search = certify_by(question.program, fewer, goal)
+        if search.certificate is not None and search.proposal is not None:
+            proved = bound_after(search.certificate, certified, question, power)
+            point = feasible_point(question.program, search.proposal, search.refined, interior=False)
+            if proved == best[0] or (point is not None and point.metric == proved):
+                return WorstCase(question, certified, search.status, search.certificate, power, *best, point)
     search = certify(
         certified.program, goal, twice=question.enumerated,
         suffices=lambda found: bound_after(found, certified, question, power) == best[0],
@@ -163,11 +169,7 @@ def _solve(question: Question, certified: Question) -> WorstCase:
             fitted = at_their_fixed_points(question, fitted)
         best = best_of(question, fitted, best)
         if question.exact and question.spec.clients.interpolable:
-            point = feasible_point(question.program, search.proposal, search.refined)
-            metric = None if point is None else point.metric
-            if question.enumerated and not search.refined and not _are_close(metric, bound, NEAR):
-                refined = list(refine(question.program, search.proposal, MANY))
-                point = feasible_point(question.program, search.proposal, refined)
+            point = feasible_point(question.whole, search.proposal, search.refined, interior=question.all_pairs)
     return WorstCase(question, certified, search.status, certificate, power, *best, point)
 
 

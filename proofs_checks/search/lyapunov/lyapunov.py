@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
+from fedconvex.arithmetic.dense import in_one_thread
 from fedconvex.compressors import Contractive
 from fedconvex.errors import InvalidInput
 from fedconvex.local_solvers.base import LocalSolver
@@ -48,6 +49,7 @@ FEW_EIGENVECTORS = 6  # of attaining federations: others rarely add anything
 
 
 @checked_keywords
+@in_one_thread
 def lyapunov(
     method: Method,
     clients: FunctionClass,
@@ -144,6 +146,7 @@ def _posed(spec: Specification, among: str = "all", **measured: Any) -> PosedRou
                       compressing=spec.independent, **measured)  # fmt: skip
 
 
+@in_one_thread
 def is_proved(
     rate: Fraction, method: Method, clients: FunctionClass, num_clients: int | str, local_solver: LocalSolver | None,
     participation: Any,
@@ -272,6 +275,7 @@ def _require_composite(spec: Specification) -> None:
         raise InvalidInput("composite", True, "is not analysed for similar clients", "give SmoothStronglyConvex(mu, L)")
 
 
+@in_one_thread
 def attained_rate(
     method: Method,
     clients: FunctionClass,

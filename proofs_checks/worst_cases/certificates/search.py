@@ -112,12 +112,21 @@ def _certify_part(
     assert proposal is not None
     if found is None and proposal.is_solved:
         found = _first_proof(smaller, _towards_a_face(smaller, proposal))
-    if found is None:
-        return None, proposal
+    return None if found is None else _of_whole(program, smaller, found), proposal
+
+
+def _of_whole(program: Program, smaller: Program, found: DualCertificate) -> DualCertificate:
+    """The proof by some of a program's inequalities as one of the whole, which is checked again: others count 0."""
     multipliers = dict(zip((name for name, _ in smaller.inequalities), found.multipliers, strict=True))
-    # The inequalities that were left out have multiplier 0; the proof of the whole program is checked again.
     whole = tuple(multipliers.get(name, Fraction(0)) for name, _ in program.inequalities)
-    return DualCertificate(program, found.t, whole), proposal
+    return DualCertificate(program, found.t, whole)
+
+
+def certify_by(program: Program, smaller: Program, target: Target | None) -> Search:
+    """A proof of just the least t, where that is rational, by some of the inequalities; none where it takes others."""
+    search = _certify_near(smaller, target, twice=False, exactly=True)
+    found = search.certificate
+    return search if found is None else replace(search, certificate=_of_whole(program, smaller, found))
 
 
 def certify_least(program: Program, target: Target | None) -> DualCertificate | None:
@@ -156,8 +165,8 @@ def certify_exactly(program: Program, proposal: Proposal, target: Target) -> Dua
     return _first_proof(program, ((target.t, found) for found in solutions if found is not None))
 
 
-def _certify_near(program: Program, target: Target | None, twice: bool) -> Search:
-    """A proof of just the target's t, else of the solver's t or a little more."""
+def _certify_near(program: Program, target: Target | None, twice: bool, exactly: bool = False) -> Search:
+    """A proof of just the target's t, else of the solver's t or, unless `exactly`, of a little more."""
     proposal = propose(program, twice=twice)
     certificate = None if target is None else certify_exactly(program, proposal, target)
     if certificate is not None or not proposal.is_solved:
@@ -165,11 +174,14 @@ def _certify_near(program: Program, target: Target | None, twice: bool) -> Searc
     refined = list(refine(program, proposal))
     rough = [max(float(x), 0.0) for x in proposal.multipliers]
     # In the order of how little of the bound they cost; the last two compute interior points, which takes longest.
-    ways = (
-        _simple(program, proposal),
-        _read_off(program, refined),
-        *(_towards_interior(program, proposal, x.t, x.multipliers, range(-35, -9, 5)) for x in refined[:1]),
-        _towards_interior(program, proposal, proposal.t, rough, range(-13, 0)),
+    ways = [_simple(program, proposal), _read_off(program, refined)]
+    ways += (
+        []
+        if exactly
+        else [
+            *(_towards_interior(program, proposal, x.t, x.multipliers, range(-35, -9, 5)) for x in refined[:1]),
+            _towards_interior(program, proposal, proposal.t, rough, range(-13, 0)),
+        ]
     )
     return Search(_first_proof(program, chain(*ways)), proposal, refined)
 
@@ -194,12 +206,21 @@ def _simple(program: Program, proposal: Proposal) -> Iterator[Candidate]:
 
 
 def _read_off(program: Program, refined: Iterable[RefinedSolution]) -> Iterator[Candidate]:
-    """Rationals that agree with the digits of refined solutions."""
+    """Rationals that agree with the digits of refined solutions, or of their instances, on which the form vanishes."""
     for solution in refined:
         for largest in LONG_DENOMINATORS:
             numbers = [nearest(x, largest) for x in (solution.t, *solution.multipliers)]
             if abs(float(numbers[0] - solution.t)) < SAME * abs(float(solution.t)):
                 yield from _balanced(program, numbers)
+                yield from _balanced(program, numbers, list(_vectors_of(solution, largest)))
+
+
+def _vectors_of(solution: RefinedSolution, largest: int) -> Iterator[Vectors]:
+    """The columns of every block's W, as rationals."""
+    for block, (W, _) in enumerate(solution.parts):
+        for column in W.T:
+            yield [[nearest(x, largest) for x in column] if k == block else [ZERO] * len(other)
+                   for k, (other, _) in enumerate(solution.parts)]  # fmt: skip
 
 
 def _towards_interior(

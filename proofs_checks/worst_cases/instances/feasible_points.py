@@ -57,9 +57,11 @@ class FeasiblePoint:
 
 
 def feasible_point(
-    program: Program, proposal: Proposal, refined: Sequence[RefinedSolution] = ()
+    program: Program, proposal: Proposal, refined: Sequence[RefinedSolution] = (), interior: bool = True
 ) -> FeasiblePoint | None:
     """An exact feasible point near the proposal; None where none is found.
+
+    `interior`: whether a point of the interior, to mix with, is worth a program that finds it.
 
     Where the worst instance is rational, it is read off the refined solutions, and its metric is the worst case.
     """
@@ -70,10 +72,10 @@ def feasible_point(
             made = _checked(program, [W @ M @ W.T for W, M in exact], [nearest(v, largest) for v in found.values])
             if made is not None:
                 return made
-    interior = strictly_feasible(program)
-    if interior is None or not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
+    inside = strictly_feasible(program) if interior else None
+    if inside is None or not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return None
-    *inner_grams, inner_values = (_exact(part) for part in interior)
+    *inner_grams, inner_values = (_exact(part) for part in inside)
     rough = [_exact(part) for part in proposal.grams], _exact(proposal.values), range(-11, -2)
     precise = [([W @ M @ W.T for W, M in found.parts], np.asarray(found.values, dtype=object), range(-35, -10, 4))
                for found in refined]  # fmt: skip

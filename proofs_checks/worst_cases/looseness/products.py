@@ -23,7 +23,6 @@ from fedconvex.proofs_checks.worst_cases.programs.solver import Proposal, propos
 BITS = 128
 ROOT_UNIT = Fraction(1, 2**BITS)  # of rounded roots
 DIGITS = 10**8  # largest denominator of τ
-LARGEST = 500  # unknowns of a refined solution
 
 
 def product_quotient(product: Multiplied) -> Quotient:
@@ -32,7 +31,7 @@ def product_quotient(product: Multiplied) -> Quotient:
     certificate, proposal = certify_reduced(proved)
     inside = product if product.inside is None else product.inside
     program, near = _best(inside)
-    found = feasible_point(program, near, list(refine(program, near, LARGEST)))
+    found = feasible_point(program, near, list(refine(program, near)))
     attained = None if found is None else _attained(inside, found)
     return Quotient(product, proposal.status, certificate, found, attained)
 

@@ -23,7 +23,7 @@ STEPS = 25
 ENOUGH = 1e-45  # residual of a solution
 DIVERGED = 10**9
 ACTIVE = (1e-5, 1e-3, 1e-7)  # relative thresholds, tried in turn: smaller multipliers and eigenvalues count as 0
-LARGEST = 120  # unknowns; the derivative is a dense matrix of that size
+LARGEST = 500  # unknowns; the derivative is a dense matrix of that size
 
 
 @final
@@ -37,17 +37,17 @@ class RefinedSolution:
     parts: list[tuple[np.ndarray, np.ndarray]]
 
 
-def refine(program: Program, proposal: Proposal, largest: int = LARGEST) -> Iterator[RefinedSolution]:
+def refine(program: Program, proposal: Proposal) -> Iterator[RefinedSolution]:
     """Refined solutions near the proposal, one for each guess of which of its numbers are 0.
 
-    Skips guesses that leave more than `largest` unknowns, and those from which Newton's method does not converge.
+    Skips guesses that leave more than `LARGEST` unknowns, and those from which Newton's method does not converge.
     """
     if not all(np.isfinite(part).all() for part in (*proposal.grams, proposal.values)):
         return
     tried = []
     for least in ACTIVE:
         equations = _Equations.of(program, proposal, least)
-        if equations is not None and len(equations.start) <= largest and equations.guess not in tried:
+        if equations is not None and len(equations.start) <= LARGEST and equations.guess not in tried:
             tried.append(equations.guess)
             found = equations.solved()
             if found is not None:

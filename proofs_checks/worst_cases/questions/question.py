@@ -5,6 +5,7 @@ all inequalities that hold, as quadratic forms.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 from fedconvex.errors import InvalidInput
@@ -37,6 +38,7 @@ MANY = 16  # of more points, only neighbours are compared: the program would gro
 LARGEST = 200  # clients of a federation in which some are drawn
 LARGE = 24  # most evaluations of a question about several rounds of draws by their moments
 FEW = 8  # most draws with replacement of clients who remember
+FEWER = 0.75  # of the inequalities are few enough to ask first what they prove
 MOST = 64  # most histories of draws, and evaluations, that are enumerated; at most MOST²/4 pairs of these
 
 
@@ -47,7 +49,7 @@ class Question:
 
     `board` has the evaluations of the clients' functions, `start` is the server's first point (or the clients' z_k).
 
-    `exact`: the program's value is the worst case of an interpolable class; else it only bounds the worst case.
+    `exact`: Gram matrices that satisfy the `whole` program are those of a federation, where the class is interpolable.
     `played`: the rounds in the program; only the first where a bound for one round holds in every round, and all
     rounds would be too many. `terms`: what terms of the claim language mean on the board. `eliminated`: the basic
     vector that the equation of a fixed point determines, with what it is; the program does not have it. `settled`: the
@@ -63,6 +65,25 @@ class Question:
     terms: TermsOnBoard
     eliminated: tuple[tuple[Key, Family], ...] = ()
     settled: SettledStates | None = None
+    all_pairs: bool = True  # else the program compares neighbours only: with many points it would be large
+
+    @cached_property
+    def whole(self) -> Program:
+        """The program with the inequalities of all pairs of points."""
+        if self.all_pairs:
+            return self.program
+        every = {**dict(self.program.inequalities), **dict(self.board.inequalities("all"))}
+        return Program(self.program.divisor, self.program.constant, tuple(every.items()))
+
+    @cached_property
+    def of_neighbours(self) -> Program | None:
+        """The program without the inequalities between distant points, which often add nothing; None where few are."""
+        if not (self.exact and self.all_pairs and self.spec.clients.interpolable) or self.enumerated or self.eliminated:
+            return None
+        near, every = ({name for name, _ in self.board.inequalities(among)} for among in ("neighbours", "all"))
+        fewer = self.program.only({name for name, _ in self.program.inequalities} - (every - near))
+        same = fewer.blocks == self.program.blocks and fewer.values == self.program.values
+        return fewer if same and len(near) <= FEWER * len(every) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickles: the specification is posed again."""
@@ -197,8 +218,11 @@ def _on_board(spec: Specification, board: Any, rounds: int, settled: SettledStat
         program = program.put(key, u)
     no_loss = not bounded or spec.metric == "distance"
     # Without a minimiser, what is known of inf f need not determine it.
-    exact = all_pairs and no_loss and settled is None and noisy is None and (board.minimiser or not spec.infimum)
-    return Question(spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest, settled)
+    exact = no_loss and settled is None and noisy is None and (board.minimiser or not spec.infimum)
+    exact = exact and (all_pairs or not at_rest)
+    return Question(
+        spec, board, start, program, exact, rounds - (spec.metric in AVERAGES), terms, at_rest, settled, all_pairs
+    )
 
 
 def _at_rest(terms: TermsOnBoard) -> tuple[tuple[Key, Family], ...]:
