@@ -14,9 +14,8 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.conformance.identification import local_edits, method_edits, server_edits
 from fedconvex.conformance.identification.agreement import Agreement, Explanation
-from fedconvex.conformance.identification.edits import Edit, UnknownNumber
+from fedconvex.conformance.identification.edits import EVERY_EDIT, Edit, UnknownNumber
 from fedconvex.conformance.identification.play import Candidate
 from fedconvex.conformance.setup import Setup
 
@@ -32,7 +31,6 @@ ROUND = 6  # significant digits of a round number
 PER_CONVENTION, NOT_ROUND = 2, 10  # places in the order of the ways to extend a set
 MOST_GROUPS = 40  # of edits with the same effect on a cell, of which pairs are tried
 VARIANTS = 40  # sets that differ from a found one by edits with the same effect so far
-EVERY_EDIT = (*local_edits.EDITS, *method_edits.EDITS, *server_edits.EDITS)
 
 
 def edits_of(setup: Setup, labels: bool = False) -> tuple[Edit, ...]:
