@@ -109,8 +109,9 @@ def repeated(group: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a group, each with its name, for all entries of its lists."""
     rows = []
     lists = [[dict(zip(one, row, strict=True)) for row in zip(*one.values(), strict=True)] for one in group["for"]]
+    of_group = {"breaks", "where", "cure", "for"}
     for chosen in product(*lists):
-        for name, given in group["edits"].items():
+        for name, given in [one for one in group.items() if one[0] not in of_group]:
             for row in given if isinstance(given, list) else [given]:
                 made = {"where": "True", **{key: group[key] for key in ("breaks", "cure") if key in group}, **row}
                 made |= {"name": name, "applies": row.get("applies", group["where"])}
