@@ -29,16 +29,8 @@ class View:
         self.vectors: dict[str, np.ndarray] = {}  # (E, d) arrays of the client's local work, by name
 
     @property
-    def method(self) -> Any:
-        return self.play.method
-
-    @property
     def m(self) -> Any:
         return len(self.play.sizes)
-
-    @property
-    def sizes(self) -> Any:
-        return self.play.sizes
 
     @property
     def n(self) -> Any:
@@ -48,24 +40,12 @@ class View:
     def work(self) -> Any:
         """The client's prescribed local steps."""
         effort = self.efforts[self.i]
-        return self.play.effort if effort is None else effort
-
-    @property
-    def full(self) -> Any:
-        return self.play.effort
+        return self.effort if effort is None else effort
 
     @property
     def keep(self) -> Any:
         """What the candidate keeps over the whole run."""
         return self.play.kept[self.play.names[self.e]]
-
-    @property
-    def w(self) -> Any:
-        return self.play.w[self.e]
-
-    @property
-    def old(self) -> Any:
-        return self.play.old[self.e]
 
     @property
     def own(self) -> Any:
@@ -79,10 +59,6 @@ class View:
     def all_last(self) -> Any:
         """(m, d): the last answers of all clients, those of this round included once they are known."""
         return self.play.last[:, self.e]
-
-    @property
-    def last_mean(self) -> Any:
-        return self.play.last_mean[self.e]
 
     @property
     def gradients(self) -> Any:
@@ -162,10 +138,13 @@ class View:
         return float(self.play.setup.solver.momentum)
 
     def __getattr__(self, name: str) -> Any:
-        try:
+        if name in self.vectors:
             return self.vectors[name][..., self.e, :]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name in ("w", "old", "last_mean"):
+            return getattr(self.play, name)[self.e]
+        if name in ("method", "sizes", "effort"):
+            return getattr(self.play, name)
+        raise AttributeError(name)
 
     def gradient(self, X: np.ndarray) -> Any:
         """The client's gradient at another point, (d,)."""
