@@ -10,8 +10,8 @@ import fedconvex as fc
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.identification import edits
 from fedconvex.conformance.identification.agreement import Agreement
+from fedconvex.conformance.identification.edits import EVERY_EDIT
 from fedconvex.conformance.identification.formulas import function_of
-from fedconvex.conformance.identification.identify import EVERY_EDIT
 from fedconvex.conformance.identification.play import Candidate, CandidateRounds
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Part, Reference
