@@ -161,7 +161,7 @@ class CandidateRounds:
             for site, hooks in self.hooks.items()
             if (left := [(moved[e], value, hook) for e, value, hook in hooks if e in moved])
         }
-        for name in ("w", "old", "last_mean"):
+        for name in ("w", "old", "last_mean", "server", "largest"):
             setattr(self, name, getattr(self, name)[places])
         self.last, self.scale = self.last[:, places], [row[places] for row in self.scale]
         self.targets = None if self.targets is None else [rows[places] for rows in self.targets]
@@ -172,7 +172,6 @@ class CandidateRounds:
             {name: row[places] for name, row in shared.items()},
             {name: rows[:, places] for name, rows in memory.items()},
         )
-        self.server = self.server[places]
         self.count = len(places)
         self._index_averages()
 
@@ -195,7 +194,8 @@ class CandidateRounds:
             self.targets = [np.tile(self.data[k][1], (self.count, 1)) for k in range(m)]
             self.targets = [self.hooked("targets", rows) for rows in self.targets]
         self.w = self.hooked("x0", first)
-        self.server = self.w  # the model that is shown
+        self.server = self.w  # the model that is shown …
+        self.largest = np.abs(self.w).max(1)  # … and the largest entry that it has had, which `Agreement` keeps
         self.old = self.last_mean = self.w
         self.last = np.stack([self.w] * m)
         self.seen = [-1] * m
