@@ -10,7 +10,7 @@ a `View`, in which it finds all vectors that a step could use, and of what the s
 | received | the server's point that the clients get |
 | read, updates | the client's memory, a dict by name, as the subproblem and as the update read it |
 | start, center, weight, linear | the client's subproblem |
-| own | the subproblem of a personal model, a `Subproblem` |
+| own | the start, the center and the weight of the subproblem of a personal model |
 | scale, targets, data | the factor of its function; its targets; the number of the client whose data it has |
 | count, batches | its number of local steps or epochs; its mini-batches |
 | point, gradient, pull | where the gradient is taken; that gradient; the proximal term's |
