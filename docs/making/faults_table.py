@@ -1,8 +1,7 @@
 """The table in docs/conformance.md of the faults that the kit knows, with the methods that can have each."""
 
 import fedconvex as fc
-from fedconvex.conformance.identification.edits import Edit
-from fedconvex.conformance.identification.identify import EVERY_EDIT
+from fedconvex.conformance.identification.edits import EVERY_EDIT, Edit
 from fedconvex.conformance.setup import setup_of
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.methods.base import Method

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import numpy as np
 
-from fedconvex.arithmetic.base import Arithmetic, Batch
+from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.rationals import Array, Scalar, float_array
-from fedconvex.problems.base import Clients, Problem, Subproblem
+from fedconvex.problems.base import Clients, Problem
 from fedconvex.problems.logistic import MultinomialLogistic
 from fedconvex.problems.losses import SoftmaxLoss
 from fedconvex.problems.samples import Samples, concatenated
@@ -125,6 +125,10 @@ class SoftmaxSamples(Samples):
         return np.array(each, dtype=object).reshape(*labels.shape, *np.shape(each[0]))
 
 
+def _not_needed(*given: Any, **named: Any) -> Any:
+    raise NotImplementedError("the check takes gradient steps on cross-entropies, and refuses what needs more")
+
+
 @final
 class SoftmaxClients(Clients):
     """Clients that take gradient steps, which is all that is checked of them."""
@@ -159,17 +163,7 @@ class SoftmaxClients(Clients):
         everyone, (rows, shares) = np.arange(self.num_clients), self._all_rows
         return self.given.values(everyone, self.rows(X), rows, shares)
 
-    def differences(self, X: Array, reference: Array) -> Array:
-        _not_needed()
-
-    def hessians(self, X: Array) -> Batch:
-        _not_needed()
-
-    def hessian_products(self, X: Array, V: Array) -> Array:
-        _not_needed()
-
-    def minimise(self, subproblem: Subproblem) -> Array:
-        _not_needed()
+    differences = hessians = hessian_products = minimise = _not_needed
 
 
 def softmax_gradients(A: np.ndarray, labels: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -191,7 +185,3 @@ def _value_in_balls(scores: list[Any], label: Any) -> Any:
     from fedconvex.problems.linear_models_in_balls import log_sum_exp
 
     return log_sum_exp(scores) - scores[int(float(label))]
-
-
-def _not_needed() -> NoReturn:
-    raise NotImplementedError("the check takes gradient steps on cross-entropies, and refuses what needs more")

@@ -9,8 +9,8 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.conformance.identification.agreement import Agreement, Explanation
-from fedconvex.conformance.identification.edits import Edit
-from fedconvex.conformance.identification.identify import MOST_EDITS, edits_of, identified
+from fedconvex.conformance.identification.edits import EVERY_EDIT, Edit
+from fedconvex.conformance.identification.identify import MOST_EDITS, Identification
 from fedconvex.conformance.identification.play import Candidate
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Part, Reference, prescribed_draw, rounds_with, started
@@ -38,9 +38,9 @@ class Suspects:
 
     @cached_property
     def edits(self) -> tuple[Edit, ...]:
-        """Every edit that applies to the setup."""
+        """Every edit that applies to the setup; where targets are labels, they are integers already."""
         labels = not all(reference.scenario.is_rational for reference in self.references)
-        return edits_of(self.setup, labels)
+        return tuple(e for e in EVERY_EDIT if e.applies(self.setup) and not (labels and "targets" in e.hooks))
 
     @cached_property
     def plain(self) -> tuple[Edit, ...]:
@@ -75,7 +75,7 @@ class Suspects:
         """
         references = [*self.references, *(reference for reference, _ in more)]
         agreement = Agreement(self.setup, references, [*runs, *(run for _, run in more)], self.bits, self.part)
-        found = identified(agreement, most)
+        found = Identification(agreement, self.edits).explanations(most)
         clients_known = any(clients for run in runs for clients in run.clients)
         alone = [one for one in found if len(one.edits) == 1]
         shown = dict(zip(alone, agreement.shows([one.edits for one in alone], clients_known), strict=True))

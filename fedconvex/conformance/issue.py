@@ -16,7 +16,6 @@ from fedconvex.methods.fedadmm import FedADMM
 from fedconvex.methods.feddyn import DynamicRegularization
 from fedconvex.methods.fedpd import FedPD
 from fedconvex.methods.fedsplit import FedSplit
-from fedconvex.methods.personal_models import Ditto
 from fedconvex.methods.scaffold import Scaffold
 from fedconvex.methods.server_optimizer import AdaptiveServerOptimizer, FedAvgM
 
@@ -24,30 +23,40 @@ if TYPE_CHECKING:
     from fedconvex.conformance.report import Report
 
 LONGEST = 25  # lines
-# what a method keeps at first, and one round of it; P: the participants' weights, work: their local steps
-ROUNDS: tuple[tuple[type | tuple[type, ...], str, str], ...] = (
-    (FedNova, "", "tau = P @ list(work.values()); w = w + tau * P @ [(y[k] - w) / work[k] for k in work]"),
+CENTRED, AVERAGED = "w, 0, w", "w = P @ [y[k] for k in work]"
+OF_ALL = "sum(q[k] * grad(k, w) for k in range(len(A))) - grad(k, w)"
+# of a method: what it keeps at first; of a local problem its (start, linear term, centre); and the server's part of a
+# round, where P are the participants' weights and work their local steps
+ROUNDS: tuple[tuple[type, str, str, str], ...] = (
+    (FedNova, "", CENTRED, "tau = P @ list(work.values()); w = w + tau * P @ [(y[k] - w) / work[k] for k in work]"),
     (
         FedAvgM,
         "v = 0 * w",
+        CENTRED,
         "D = P @ [y[k] - w for k in work]; v = {momentum} * v + D; w = w + {server_stepsize} * {step}",
     ),
     (
         AdaptiveServerOptimizer,
         "m, v = 0 * w, 0 * w + {initial}",
+        CENTRED,
         "D = P @ [y[k] - w for k in work]; m = {beta1} * m + (1 - {beta1}) * D; v = {second}; "
         "w = w + {server_stepsize} * m / (np.sqrt(v) + {tau})",
     ),
-    ((Averaging, Ditto), "", "w = P @ [y[k] for k in work]"),
+    (DANE, "", f"w, {{eta}} * {OF_ALL}, w", AVERAGED),
+    (FedDANE, "", "w, P @ [grad(j, w) for j in work] - grad(k, w), w", AVERAGED),
+    (GradientCorrected, "", f"w, {OF_ALL}, w", AVERAGED),
+    (Averaging, "", CENTRED, AVERAGED),
     (
         DynamicRegularization,
         "g, h = [0 * w for _ in A], 0 * w",
+        "w, -g[k], w",
         "g = [g[k] - {alpha} * (y[k] - w) if k in work else g[k] for k in range(len(A))]; "
         "h = h - {alpha} / len(A) * sum(y[k] - w for k in work); w = P @ [y[k] for k in work] - h / {alpha}",
     ),
     (
         Scaffold,
         "c, own = 0 * w, [0 * w for _ in A]",
+        "w, c - own[k], w",
         "new = {{k: {variate} for k in work}}; moved = P @ [y[k] - w for k in work]; "
         "c, w = c + sum(new[k] - own[k] for k in work) / len(A), w + {server_stepsize} * moved; "
         "own = [new.get(k, own[k]) for k in range(len(A))]",
@@ -55,33 +64,24 @@ ROUNDS: tuple[tuple[type | tuple[type, ...], str, str], ...] = (
     (
         FedSplit,
         "z = [w for _ in A]",
+        "{start}, 0, 2 * w - z[k]",
         "z = [z[k] + 2 * (y[k] - w) if k in work else z[k] for k in range(len(A))]; w = {mean}",
     ),
     (
         FedPD,
         "dual, last = [0 * w for _ in A], [w for _ in A]",
+        "last[k], dual[k], w",
         "dual = [dual[k] + (y[k] - w) / {eta} if k in work else dual[k] for k in range(len(A))]; "
         "last = [y.get(k, last[k]) for k in range(len(A))]; w = P @ [y[k] + {eta} * dual[k] for k in work]",
     ),
     (
         FedADMM,
         "dual, last = [0 * w for _ in A], [w for _ in A]",
+        "w, dual[k], w",
         "sent = [2 * y[k] - last[k] - w for k in work]; "
         "dual = [dual[k] + {rho} * (y[k] - w) if k in work else dual[k] for k in range(len(A))]; "
         "last = [y.get(k, last[k]) for k in range(len(A))]; w = w + {share} * sum(sent)",
     ),
-)
-# (start, linear term, centre) of the local problem
-LOCAL: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (DANE, "w, {eta} * sum(q[k] * grad(k, w) for k in range(len(A))) - grad(k, w), w"),
-    (FedDANE, "w, P @ [grad(j, w) for j in work] - grad(k, w), w"),
-    (GradientCorrected, "w, sum(q[k] * grad(k, w) for k in range(len(A))) - grad(k, w), w"),
-    (DynamicRegularization, "w, -g[k], w"),
-    (Scaffold, "w, c - own[k], w"),
-    (FedSplit, "{start}, 0, 2 * w - z[k]"),
-    (FedPD, "last[k], dual[k], w"),
-    (FedADMM, "w, dual[k], w"),
-    (Averaging, "w, 0, w"),
 )
 
 
@@ -93,26 +93,25 @@ def issue_of(report: "Report") -> str:
     """
     setup = report.suspects.setup
     method, solver = setup.method, setup.solver
-    body = next(((first, after) for kind, first, after in ROUNDS if isinstance(method, kind)), None)
-    local = next((text for kind, text in LOCAL if isinstance(method, kind)), None)
+    parts = next((parts for kind, *parts in ROUNDS if isinstance(method, kind)), None)
     plain = isinstance(solver, Exact | GradientDescent) or (
         isinstance(solver, SGD) and solver.batch_size is None and not solver.momentum and not solver.weight_decay
     )
     if not report.deviations:
         raise InvalidInput("report", report.verdict, "has no deviation to show", "the script is for code that differs")
     squares = all(reference.scenario.is_rational for reference in report.references)
-    if body is None or local is None or not plain or not squares or setup.weighted or report.suspects.part != "both":
+    if parts is None or not plain or not squares or setup.weighted or report.suspects.part != "both":
         cure = "use a squared loss and plain local steps, or report the deviation as report.report() prints it"
         raise InvalidInput("report", report.method, "has no short script in NumPy", cure)
     first = min(report.deviations, key=lambda d: (d.round, len(_run(report, d.scenario).scenario.sizes)))
-    return _script(report, first, body, local)
+    return _script(report, first, *parts)
 
 
 def _run(report: "Report", name: str) -> ObservedRun:
     return next(run for run in report.runs if run.scenario.name == name)
 
 
-def _script(report: "Report", first: Any, body: tuple[str, str], local: str) -> str:
+def _script(report: "Report", first: Any, kept: str, local: str, after: str) -> str:
     setup, run = report.suspects.setup, _run(report, first.scenario)
     scenario, method = run.scenario, setup.method
     problem: Any = scenario.base
@@ -151,11 +150,11 @@ def _script(report: "Report", first: Any, body: tuple[str, str], local: str) -> 
         "    return f[k] * A[k].T @ (A[k] @ x - b[k])",
         "def solve(k, steps, start, linear, center):",
         *solved,
-        *([body[0].format(**numbers)] if body[0] else []),
+        *([kept.format(**numbers)] if kept else []),
         "for work in rounds:",
         "    P = np.array([q[k] for k in work]) / sum(q[k] for k in work)",
         f"    y = {{k: solve(k, work[k], {local.format(**numbers)}) for k in work}}",
-        f"    {body[1].format(**numbers)}",
+        f"    {after.format(**numbers)}",
         f"print('expected', {who})",
         f"print('found   ', np.array({list(first.found)}))",
     ]

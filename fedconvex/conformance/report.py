@@ -11,14 +11,7 @@ from fedconvex.conformance import findings
 from fedconvex.conformance.coverage import Coverage
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.findings import ConformanceFinding
-from fedconvex.conformance.identification.edits import (
-    AVERAGE,
-    LATE,
-    NORMALISED,
-    PARTICIPANTS,
-    SERVER_MEMORY,
-    SERVER_STEP,
-)
+from fedconvex.conformance.identification.edits import PROPERTIES
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
 from fedconvex.safe_text import in_picture
@@ -34,8 +27,9 @@ VERDICTS = {
     "undecided": "undecided whether the implementation conforms",
 }
 INCOMPARABLE = (findings.COARSE, findings.MISSING_PACKAGE)  # they say nothing against the implementation
-OF_SERVER = (AVERAGE, PARTICIPANTS, SERVER_STEP, SERVER_MEMORY, NORMALISED)  # the others are the clients' properties
-UNEVEN = (LATE, NORMALISED)
+UNEVEN = (PROPERTIES["LATE"], PROPERTIES["NORMALISED"])
+# the others are the clients' properties
+OF_SERVER = [PROPERTIES[name] for name in ("AVERAGE", "PARTICIPANTS", "SERVER_STEP", "SERVER_MEMORY", "NORMALISED")]
 OTHER_PART = {"clients": "server", "server": "clients"}
 MARKS = {"broken": "BROKEN", "undecided": "?", "holds in part": "part", "holds": "ok", "not visible": "–"}
 

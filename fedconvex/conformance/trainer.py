@@ -16,8 +16,7 @@ The author passes one function to `check`,
 * It returns the local model: None for the trained `model`, a module, a state_dict, a tensor, or a list of tensors.
 * If it has a fifth argument `local_steps`, the kit passes the number of steps (or epochs), fewer for stragglers.
 
-The server's step is the method's own, computed from the local models alone: the weighted or plain average, FedDyn's h,
-SCAFFOLD's c. An error in what a client keeps in its `state` therefore never reaches the server's memory.
+The server's step is the method's own: see `fedconvex.conformance.client_part`.
 """
 
 from collections.abc import Callable, Sequence

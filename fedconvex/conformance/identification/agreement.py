@@ -193,14 +193,11 @@ class Agreement:
                 yield np.full((1, 1), np.nan)
             return
         tolerances, size = reference.tolerances(self.bits), np.abs(reference.points).max(axis=1)
-        largest, right = np.abs(played.server).max(1), max(float(size[0]), 1e-300)
-        names = played.names
-        yield (run.points[0] - played.server) / (FARTHER * tolerances[0] * np.maximum(1.0, largest / right))[:, None]
+        right = max(float(size[0]), 1e-300)
+        grown = np.maximum(1.0, played.largest / right)
+        yield (run.points[0] - played.server) / (FARTHER * tolerances[0] * grown)[:, None]
         rounds = iter(played)
         for t, point in enumerate(run.points[1:], start=1):
-            if played.names != names:
-                chosen = [names.index(name) for name in played.names]
-                largest, names = largest[chosen], played.names
             self.spent += played.count + A_CALL
             try:
                 models = next(rounds)
@@ -213,21 +210,14 @@ class Agreement:
                 # before the server's new model: edits with the same effect on the clients have the same errors here
                 known = max(float(np.abs(x).max()) for x in reference.moments[t - 1].clients.values())
                 clients = np.max([np.abs(found).max(1) for _, found in pairs], axis=0)
-                grown = np.maximum(1.0, np.maximum(largest, clients) / max(right, known))
+                grown = np.maximum(1.0, np.maximum(played.largest, clients) / max(right, known))
                 allowed = FARTHER * tolerances[t] * grown
                 yield np.concatenate([expected - found for expected, found in pairs], axis=1) / allowed[:, None]
-                if played.names != names:
-                    chosen = [names.index(name) for name in played.names]
-                    largest, names = largest[chosen], played.names
-                    server = models.server[chosen]
-                else:
-                    server = models.server
-            else:
-                server = models.server
-            largest, right = np.fmax(largest, np.abs(server).max(1)), max(right, float(size[t]))
+            played.largest = np.fmax(played.largest, np.abs(played.server).max(1))
+            right = max(right, float(size[t]))
             # rounding errors grow with the numbers, and a faulty run may grow larger than the correct one
-            allowed = FARTHER * tolerances[t] * np.maximum(1.0, largest / right)
-            yield (point - server) / allowed[:, None]
+            allowed = FARTHER * tolerances[t] * np.maximum(1.0, played.largest / right)
+            yield (point - played.server) / allowed[:, None]
 
     def round_of(self, frontier: tuple[int, int]) -> int:
         """The number t of the round, counted from 1, to which a cell belongs; 0: the initial point."""

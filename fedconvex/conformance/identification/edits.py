@@ -1,30 +1,32 @@
-"""An edit: a change of one step of a method, as a function of what that step has computed, perhaps with a number."""
+"""An edit: a change of one step of a method, as a function of what that step has computed, perhaps with a number.
 
-from collections.abc import Callable, Mapping
+`EVERY_EDIT` is read from `edits.toml`, which says how to write one.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
+
+from fedconvex.conformance.identification.formulas import function_of
+from fedconvex.conformance.identification.vocabulary import (
+    FUNCTIONS,
+    UPDATES,
+    fact,
+    of_memory,
+    of_personal,
+    of_update,
+    shown,
+    with_parameters,
+)
 
 if TYPE_CHECKING:
     from fedconvex.conformance.setup import Setup
 
-# The methods' defining properties, as the report names them: each edit violates one.
-FIRST_POINT = "the run starts at x0"
-START = "clients start at the server's current model"
-LOCAL_WORK = "clients take the prescribed number of local steps, of the prescribed size"
-LOCAL_FUNCTION = "clients minimise their own function, at its full size"
-PULL = "the proximal term pulls to the server's model, with the prescribed weight"
-AVERAGE = "the average is over those who take part, with the right weights"
-PARTICIPANTS = "only those who take part count"
-PARAMETERS = "parameters mean what they mean in the paper"
-LATE = "the partial work of stragglers is used"
-SERVER_STEP = "the server goes to what the method's rule gives, once"
-CORRECTION = "the local gradient is corrected, with the right sign"
-MEMORY = "clients keep their memory, also through rounds that they skip"
-MEMORY_RULE = "clients update their memory by the method's rule, after its use"
-SERVER_MEMORY = "the server's memory is kept, as a mean over all m clients"
-REFLECTION = "clients work around 2x − z_k, their reflected state"
-NORMALISED = "progress is counted per unit of local work"
-PERSONAL = "personal models are trained by the method's rule, and kept by their clients"
+TABLE = tomllib.loads(Path(__file__).with_name("edits.toml").read_text("utf-8"))
+PROPERTIES: Mapping[str, str] = TABLE["properties"]  # the methods' defining ones, as the report names them
 
 Applies = Callable[["Setup"], bool]
 Hook = Callable[[Any, Any], Any]  # (what the step sees, what it has computed) -> what the edited step computes
@@ -39,7 +41,7 @@ class UnknownNumber:
     which the edit can show first; 0: any.
     """
 
-    starts: tuple[float, ...]
+    starts: Sequence[float]
     neutral: float = float("nan")
     low: float = float("-inf")
     high: float = float("inf")
@@ -87,31 +89,76 @@ class Edit:
         return self.name
 
 
-FIELDS = ("draw", "setup", "number", "convention", "harmless", "late", "given")
+# --- the table of all edits ---
+
+WORDS = {"breaks", "where", "applies", "cure", "number", "draw", "parameters", "solver", "given"}
+MARKS = {"convention", "harmless", "late"}
 
 
-@final
-@dataclass(frozen=True)
-class Rule:
-    """What a method prescribes: the edits of it violate one property, and often have one cure."""
+def replaced(part: Any, words: Mapping[str, Any]) -> Any:
+    """The part of the table with these entries in place of their words."""
+    if isinstance(part, dict):
+        return {replaced(key, words): replaced(value, words) for key, value in part.items()}
+    if isinstance(part, str):
+        for word, entry in words.items():
+            part = entry if part == f"<{word}>" else part.replace(f"<{word}>", str(entry))
+    return part
 
-    breaks: str
-    applies: Applies
-    cure: str = ""
 
-    def broken(self, name: str, cure: str = "", *, where: Applies | None = None, **changes: Any) -> Edit:
-        """The edit with these hooks, and other fields of an `Edit`; `where`: only in setups that it is true of."""
-        own = {field: changes.pop(field) for field in FIELDS if field in changes}
-        applies = self.applies
-        return Edit(
-            name=name,
-            cure=cure or self.cure,
-            breaks=self.breaks,
-            applies=applies if where is None else lambda setup: applies(setup) and where(setup),
-            hooks=changes,
-            **own,
-        )
+def repeated(group: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a group, each with its name, for all entries of its lists."""
+    rows = []
+    lists = [[dict(zip(one, row, strict=True)) for row in zip(*one.values(), strict=True)] for one in group["for"]]
+    of_group = {"breaks", "where", "cure", "for"}
+    for chosen in product(*lists):
+        for name, given in [one for one in group.items() if one[0] not in of_group]:
+            for row in given if isinstance(given, list) else [given]:
+                made = {"where": "True", **{key: group[key] for key in ("breaks", "cure") if key in group}, **row}
+                made |= {"name": name, "applies": row.get("applies", group["where"])}
+                for words in reversed(chosen):  # entries of the last lists have words of the first ones
+                    made = replaced(made, words)
+                rows.append(made)
+    return rows
 
-    def each(self, site: str, edits: Mapping[str, Any], **rest: Any) -> list[Edit]:
-        """An edit for every name, with the hook that stands beside it at one site."""
-        return [self.broken(name, **{site: hook}, **rest) for name, hook in edits.items()]
+
+def edit_of(row: Mapping[str, Any], numbers: Mapping[str, Any]) -> Edit:
+    """The edit of a row of the table."""
+
+    def formula(text: str) -> Hook:
+        return function_of(text, FUNCTIONS)
+
+    def setup_formula(text: str) -> Callable[["Setup"], Any]:
+        of_setup = function_of(text, {}, fact)
+        return lambda setup: of_setup(setup, None)
+
+    def shown_as(text: str) -> Callable[["Setup"], str]:
+        of_setup = setup_formula(text)
+        return lambda setup: shown(of_setup(setup))
+
+    sites = {key: formula(text) for key, text in row.items() if key not in WORDS | MARKS | {"name"}}
+    hooks: dict[str, Hook] = {name: of_memory(sites.pop(name)) for name in ("read", "updates") if name in sites}
+    changed = {key: sites.pop(key) for key in UPDATES if key in sites}
+    if changed:
+        hooks["update"] = of_update(changed)
+    if personal := {key: sites.pop(key) for key in [*sites] if key.startswith("own_")}:
+        hooks["own"] = of_personal(personal)
+    number = row.get("number")
+    where, applies = setup_formula(row["where"]), setup_formula(row["applies"])
+    return Edit(
+        name=row["name"],
+        cure=row["cure"],
+        breaks=PROPERTIES[row["breaks"]],
+        applies=lambda setup: bool(applies(setup) and where(setup)),
+        hooks={**hooks, **sites},
+        draw=FUNCTIONS[row["draw"]] if "draw" in row else None,
+        setup=with_parameters(row.get("parameters", {}), row.get("solver", {}))
+        if "parameters" in row or "solver" in row
+        else None,
+        number=None if number is None else UnknownNumber(**(numbers[number] if isinstance(number, str) else number)),
+        given=shown_as(row.get("given", "1")),
+        **{mark: row[mark] for mark in MARKS if mark in row},
+    )
+
+
+GROUPS = [{"for": (), "where": "True", **group} for group in TABLE["groups"]]
+EVERY_EDIT = tuple(edit_of(row, TABLE["numbers"]) for group in GROUPS for row in repeated(group))

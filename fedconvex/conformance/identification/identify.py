@@ -3,7 +3,7 @@
 The runs go from simple to complex, and each from round to round. A set of edits explains them up to the first cell that
 it does not reproduce, its frontier. Sets grow by edits that move the frontier; unknown numbers are fitted there by
 Gauss and Newton's method. The runs include one of other data, at another stepsize, other numbers of local steps and
-other participants: what fits by coincidence does not fit there. `identified` is the entry point.
+other participants: what fits by coincidence does not fit there. `Identification.explanations` is the entry point.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,11 +14,9 @@ from typing import final
 
 import numpy as np
 
-from fedconvex.conformance.identification import local_edits, method_edits, server_edits
 from fedconvex.conformance.identification.agreement import Agreement, Explanation
 from fedconvex.conformance.identification.edits import Edit, UnknownNumber
 from fedconvex.conformance.identification.play import Candidate
-from fedconvex.conformance.setup import Setup
 
 MOST_EDITS = 5
 MOST_ROUNDS = 250_000  # rounds of single candidates that a search may play: some six seconds
@@ -32,21 +30,6 @@ ROUND = 6  # significant digits of a round number
 PER_CONVENTION, NOT_ROUND = 2, 10  # places in the order of the ways to extend a set
 MOST_GROUPS = 40  # of edits with the same effect on a cell, of which pairs are tried
 VARIANTS = 40  # sets that differ from a found one by edits with the same effect so far
-EVERY_EDIT = (*local_edits.EDITS, *method_edits.EDITS, *server_edits.EDITS)
-
-
-def edits_of(setup: Setup, labels: bool = False) -> tuple[Edit, ...]:
-    """The edits that a setup can have; `labels`: the targets are integers already."""
-    return tuple(e for e in EVERY_EDIT if e.applies(setup) and not (labels and "targets" in e.hooks))
-
-
-def identified(agreement: Agreement, most: int = MOST_EDITS) -> list[Explanation]:
-    """The sets of at most so many edits of a method that reproduce runs, the most likely first; none where none do.
-
-    Sets that follow the first fit as well: the runs do not tell which of them it is.
-    """
-    labels = not all(reference.scenario.is_rational for reference in agreement.references)
-    return Identification(agreement, edits_of(agreement.setup, labels)).explanations(most)
 
 
 @final
@@ -72,7 +55,10 @@ class Identification:
         return self.agreement.spent > self.agreement.limit
 
     def explanations(self, most: int = MOST_EDITS) -> list[Explanation]:
-        """Sets of edits that reproduce every run, the most likely first; none where none do."""
+        """Sets of at most so many edits that reproduce every run, the most likely first; none where none do.
+
+        Sets that follow the first fit as well: the runs do not tell which of them it is.
+        """
         (root,) = self.explained([()])
         if root.complete:
             # what deviates is nearly admissible: only edits that fit far better explain it

@@ -17,8 +17,7 @@ def solve(play: Any, given: Subproblem, kind: str) -> np.ndarray:
     ends: list[Any] = []
     view = play.view
     view.prev, starts = None, []
-    for i, k in enumerate(view.active):
-        view.i, view.k = i, k
+    for i in play.participants():
         given_parts = (("start", given.start), ("center", given.center), ("linear", given.linear))
         parts: dict[str, Any] = {name: None if part is None else part[i] for name, part in given_parts}
         weight = None if given.center is None else given.weight[i]
@@ -37,7 +36,7 @@ def solve(play: Any, given: Subproblem, kind: str) -> np.ndarray:
         else:
             parts, weight = _personal(play, parts, weight)
         starts.append(parts["start"])
-        end = _solved(play, k, parts["start"], parts["linear"], weight, parts["center"])
+        end = _solved(play, view.k, parts["start"], parts["linear"], weight, parts["center"])
         view.vectors["theta"] = end
         ends.append(play.hooked("answer", end) if kind == "main" else end)
     if kind == "main":
@@ -51,10 +50,9 @@ def _personal(play: Any, parts: dict[str, Any], weight: Any) -> tuple[dict[str, 
     if "own" in play.hooks:
         parts = {name: None if part is None else part.copy() for name, part in parts.items()}
         weight, view = weight.copy(), play.view
-        for e, value, hook in play.hooks["own"]:
-            view.e, view.value = e, value
-            view.vectors["trained"] = play.main_ends[view.i]
-            start, center, pull = hook(view, (parts["start"][e], parts["center"][e], weight[e]))
+        view.vectors["trained"] = play.main_ends[view.i]
+        for e, hook in play.at("own"):
+            start, center, pull = hook((parts["start"][e], parts["center"][e], weight[e]))
             parts["start"][e], parts["center"][e], weight[e] = start, center, pull
     return parts, weight
 
@@ -71,12 +69,11 @@ def _exact(play: Any, k: int, start: np.ndarray, linear: Any, weight: Any, cente
     A, b, factor = play.data[k]
     targets = b if play.targets is None else play.targets[k]
     scale = factor * play.scale[k][:, None]
-    own, view = k, play.view
+    own = k
     H = np.repeat((A.T @ A)[None], play.count, 0) * scale[:, :, None]
     c = scale * np.broadcast_to(targets @ A, (play.count, play.dim))
-    for e, value, hook in play.hooks.get("data", ()):
-        view.e, view.value = e, value
-        if (k := hook(view, own)) != own:
+    for e, hook in play.at("data"):
+        if (k := hook(own)) != own:
             A, b, factor = play.data[k]
             H[e], c[e] = factor * play.scale[k][e] * A.T @ A, factor * play.scale[k][e] * b @ A
     if weight is not None:
@@ -98,12 +95,11 @@ def _batches(play: Any, k: int, solver: Any) -> tuple[Batches | None, dict[int, 
     view = play.view
     work = Work(k, view.t, play.sizes[k], view.work)
     batches, others = chosen.choose(work), dict[int, Batches]()
-    for e, value, hook in play.hooks.get("count", ()):
-        view.e, view.value = e, value
-        others[e] = chosen.choose(replace(work, amount=max(0, hook(view, view.work))))
-    for e, value, hook in play.hooks.get("batches", ()):
-        view.e, view.value, view.local = e, value, {"solver": solver, "work": work}
-        others[e] = hook(view, others.get(e, batches))
+    for e, hook in play.at("count"):
+        others[e] = chosen.choose(replace(work, amount=max(0, hook(view.work))))
+    view.local = {"solver": solver, "work": work}
+    for e, hook in play.at("batches"):
+        others[e] = hook(others.get(e, batches))
     return batches, others
 
 
@@ -124,10 +120,8 @@ def _descend(play: Any, k: int, solver: Any, start: np.ndarray, linear: Any, wei
     else:
         counts = play.hooked("count", counts)
     sources = np.full(play.count, k)
-    if "data" in play.hooks:
-        for e, value, hook in play.hooks["data"]:
-            view.e, view.value = e, value
-            sources[e] = hook(view, k)
+    for e, hook in play.at("data"):
+        sources[e] = hook(k)
     elsewhere = np.flatnonzero(sources != k)
     theta, velocity = start, np.zeros_like(start)
     view.vectors |= {"start": start, "previous": start}
@@ -177,15 +171,11 @@ def _descend(play: Any, k: int, solver: Any, start: np.ndarray, linear: Any, wei
 
 def _local(play: Any, site: str, found: np.ndarray, memos: dict[int, dict[str, Any]]) -> np.ndarray:
     """As `_hooked`, with a memo of each candidate for this client's local work."""
-    hooks = play.hooks.get(site)
-    if not hooks:
-        return found
-    found, view, common = found.copy(), play.view, play.view.local
-    for e, value, hook in hooks:
-        if not play.working[e]:  # it has taken its steps: what it keeps stays as it is
-            continue
-        view.e, view.value = e, value
-        view.local = memos.setdefault(e, dict(common))
-        found[e] = hook(view, found[e])
-    view.local = common
+    if site in play.hooks:
+        found, view, common = found.copy(), play.view, play.view.local
+        for e, hook in play.at(site):
+            if play.working[e]:  # else it has taken its steps: what it keeps stays as it is
+                view.local = memos.setdefault(e, dict(common))
+                found[e] = hook(found[e])
+        view.local = common
     return found

@@ -10,7 +10,7 @@ a `View`, in which it finds all vectors that a step could use, and of what the s
 | received | the server's point that the clients get |
 | read, updates | the client's memory, a dict by name, as the subproblem and as the update read it |
 | start, center, weight, linear | the client's subproblem |
-| own | the subproblem of a personal model, a `Subproblem` |
+| own | the start, the center and the weight of the subproblem of a personal model |
 | scale, targets, data | the factor of its function; its targets; the number of the client whose data it has |
 | count, batches | its number of local steps or epochs; its mini-batches |
 | point, gradient, pull | where the gradient is taken; that gradient; the proximal term's |
@@ -25,7 +25,7 @@ a `View`, in which it finds all vectors that a step could use, and of what the s
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -123,18 +123,33 @@ class CandidateRounds:
 
     # --- hooks --------------------------------------------------------------------------------------------------
 
-    def hooked(self, site: str, found: np.ndarray, copy: bool = True) -> np.ndarray:
+    def at(self, site: str) -> Iterator[tuple[int, Callable[[Any], Any]]]:
+        """The candidates that have a hook at the site, each with it; the view is that candidate's meanwhile."""
+        for e, value, hook in self.hooks.get(site, ()):
+            self.view.e, self.view.value = e, value
+            yield e, partial(hook, self.view)
+
+    def hooked(self, site: str, found: np.ndarray) -> np.ndarray:
         """The rows (E, …) with those of the candidates that have a hook at the site changed."""
-        hooks = self.hooks.get(site)
-        if not hooks:
-            return found
-        if copy:
+        if site in self.hooks:
             found = found.copy()
-        view = self.view
-        for e, value, hook in hooks:
-            view.e, view.value = e, value
-            found[e] = hook(view, found[e])
+            for e, hook in self.at(site):
+                found[e] = hook(found[e])
         return found
+
+    def hooked_by_client(self, site: str, rows: np.ndarray) -> np.ndarray:
+        """The participants' rows (K, E, …), changed likewise."""
+        if site in self.hooks:
+            rows = rows.copy()
+            for i in self.participants():
+                rows[i] = self.hooked(site, rows[i])
+        return rows
+
+    def participants(self) -> Iterator[int]:
+        """The places of the participants; the view is that client's meanwhile."""
+        for i, k in enumerate(self.view.active):
+            self.view.i, self.view.k = i, k
+            yield i
 
     def keep_only(self, alive: np.ndarray) -> None:
         """Goes on with the candidates of this mask alone."""
@@ -146,7 +161,7 @@ class CandidateRounds:
             for site, hooks in self.hooks.items()
             if (left := [(moved[e], value, hook) for e, value, hook in hooks if e in moved])
         }
-        for name in ("w", "old", "last_mean"):
+        for name in ("w", "old", "last_mean", "server", "largest"):
             setattr(self, name, getattr(self, name)[places])
         self.last, self.scale = self.last[:, places], [row[places] for row in self.scale]
         self.targets = None if self.targets is None else [rows[places] for rows in self.targets]
@@ -157,7 +172,6 @@ class CandidateRounds:
             {name: row[places] for name, row in shared.items()},
             {name: rows[:, places] for name, rows in memory.items()},
         )
-        self.server = self.server[places]
         self.count = len(places)
         self._index_averages()
 
@@ -180,7 +194,8 @@ class CandidateRounds:
             self.targets = [np.tile(self.data[k][1], (self.count, 1)) for k in range(m)]
             self.targets = [self.hooked("targets", rows) for rows in self.targets]
         self.w = self.hooked("x0", first)
-        self.server = self.w  # the model that is shown
+        self.server = self.w  # the model that is shown …
+        self.largest = np.abs(self.w).max(1)  # … and the largest entry that it has had, which `Agreement` keeps
         self.old = self.last_mean = self.w
         self.last = np.stack([self.w] * m)
         self.seen = [-1] * m
@@ -189,17 +204,6 @@ class CandidateRounds:
         self.memory = {name: self._stack(rows) for name, rows in state.memory.items()}
         # the memory of the half that the kit plays: the server's, and the clients' as it would have them
         self.theirs = (dict(self.shared), {name: rows.copy() for name, rows in self.memory.items()})
-        self.shared, self.memory = self._first("shared0", self.shared), self._first("memory0", self.memory)
-
-    def _first(self, site: str, entries: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        if site not in self.hooks:
-            return entries
-        entries = {name: rows.copy() for name, rows in entries.items()}
-        for e, value, hook in self.hooks[site]:
-            self.view.e, self.view.value = e, value
-            for name, rows in entries.items():
-                rows[..., e, :] = hook(self.view, (name, rows[..., e, :]))
-        return entries
 
     def _rows(self, flat: np.ndarray) -> np.ndarray:
         return np.asarray(flat, float).reshape(self.count, -1)
@@ -227,31 +231,31 @@ class CandidateRounds:
         received = self.hooked("received", self.w)
         shared = self.theirs[0] if self.part == "clients" else self.shared
         memory = self.theirs[1] if self.part == "server" else self.memory
-        subproblem, gradients = self._subproblem(received, shared, memory)
+        subproblem = self._subproblem(received, shared, memory)
         answers = solve(self, subproblem, "main")
         paths = self._paths(t)
         before = self.w
         if self.part == "both":
-            server, self.shared, self.memory = self._update(answers, paths, self.shared, self.memory, gradients)
+            server, self.shared, self.memory = self._update(answers, paths, self.shared, self.memory)
         elif self.part == "clients":
-            _, _, self.memory = self._update(answers, paths, self.shared, self.memory, gradients)
+            _, _, self.memory = self._update(answers, paths, self.shared, self.memory)
             if view.active != ordered[0]:  # with a correct server nobody else takes part
                 return Models(self.server, {})
             view.active, view.efforts = ordered
             lengths = self._paths(t)
-            server, shared, memory = self._update(answers, lengths, *self.theirs, gradients, plain=True)
+            server, shared, memory = self._update(answers, lengths, *self.theirs, plain=True)
             self.theirs, self.shared = (shared, memory), shared
         else:
             kept = [ordered[0].index(k) for k in view.active if k in ordered[0]]
             if len(kept) < len(view.active):
                 return Models(self.server, {})
             seen = {**self.theirs[0], **self.shared}
-            server, self.shared, _ = self._update(answers, paths, self.shared, memory, gradients)
+            server, self.shared, _ = self._update(answers, paths, self.shared, memory)
             view.active, view.efforts = ordered
             if len(kept) < len(view.active):  # the kit's clients have all worked
-                subproblem, gradients = self._subproblem(received, seen, memory)
+                subproblem = self._subproblem(received, seen, memory)
                 answers = solve(self, subproblem, "main")
-            _, _, theirs = self._update(answers, self._paths(t), seen, memory, gradients, plain=True)
+            _, _, theirs = self._update(answers, self._paths(t), seen, memory, plain=True)
             self.theirs, self.memory = (self.theirs[0], theirs), theirs
         for i, k in enumerate(view.active):
             self.seen[k] = t
@@ -266,8 +270,8 @@ class CandidateRounds:
 
     def _subproblem(
         self, received: np.ndarray, shared: dict[str, np.ndarray], memory: dict[str, np.ndarray]
-    ) -> tuple[Subproblem, Callable[[], np.ndarray]]:
-        """The clients' subproblems, in (K, E, d), and the gradients at the server's own point."""
+    ) -> Subproblem:
+        """The clients' subproblems, in (K, E, d)."""
         view = self.view
         view.vectors = {}
         rows = self._read("read", {name: memory[name][view.active] for name in memory})
@@ -277,27 +281,21 @@ class CandidateRounds:
         def shaped(part: Any) -> Any:
             return None if part is None else self._stack(np.broadcast_to(part, (len(view.active), received.size)))
 
-        made = Subproblem(
+        return Subproblem(
             start=shaped(subproblem.start),
             weight=shaped(np.asarray(subproblem.weight, float)) if subproblem.center is not None else 0,
             center=shaped(subproblem.center),
             linear=shaped(subproblem.linear),
         )
-        at = self.w
-        return made, lambda: self.gradients_at(at, view.active)
 
     def _read(self, site: str, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The participants' memory as their hooks read it, which get one client's vectors by name."""
-        hooks = self.hooks.get(site)
-        if not hooks:
-            return rows
-        rows, view = {name: part.copy() for name, part in rows.items()}, self.view
-        for i, k in enumerate(view.active):
-            view.i, view.k = i, k
-            for e, value, hook in hooks:
-                view.e, view.value = e, value
-                for name, row in hook(view, {name: part[i, e] for name, part in rows.items()}).items():
-                    rows[name][i, e] = row
+        if site in self.hooks:
+            rows = {name: part.copy() for name, part in rows.items()}
+            for i in self.participants():
+                for e, hook in self.at(site):
+                    for name, row in hook({name: part[i, e] for name, part in rows.items()}).items():
+                        rows[name][i, e] = row
         return rows
 
     def _flat(self, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -364,7 +362,6 @@ class CandidateRounds:
         paths: np.ndarray | None,
         shared: dict[str, np.ndarray],
         memory: dict[str, np.ndarray],
-        gradients: Callable[[], np.ndarray],
         plain: bool = False,
     ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
         """The server's point, its memory and all clients' after the round."""
@@ -374,18 +371,8 @@ class CandidateRounds:
         if paths is not None:
             view.vectors["lengths"] = paths
         if not plain:
-            for site, rows in (("sent", answers), ("points", points)):
-                if site in self.hooks:
-                    rows = rows.copy()
-                    for i, k in enumerate(active):
-                        view.i, view.k = i, k
-                        rows[i] = self.hooked(site, rows[i])
-                    answers, points = (rows, points) if site == "sent" else (answers, rows)
-            if paths is not None and "paths" in self.hooks:
-                paths = paths.copy()
-                for i, k in enumerate(active):
-                    view.i, view.k = i, k
-                    paths[i] = self.hooked("paths", paths[i])
+            answers, points = self.hooked_by_client("sent", answers), self.hooked_by_client("points", points)
+            paths = None if paths is None else self.hooked_by_client("paths", paths)
         view.vectors |= {"answers": answers}
         mine = {name: memory[name][active] for name in memory}
         if not plain:
@@ -406,14 +393,13 @@ class CandidateRounds:
             server = server.copy()
             new, kept = ({name: part.copy() for name, part in entries.items()} for entries in (new, kept))
             view.vectors |= {"after": server}
-            for e, value, hook in self.hooks["update"]:
-                view.e, view.value = e, value
+            for e, hook in self.at("update"):
                 result = EditedState(
                     server[e].copy(),
                     {name: row[e].copy() for name, row in kept.items()},
                     {name: part[:, e].copy() for name, part in new.items()},
                 )
-                hook(view, result)
+                hook(result)
                 server[e] = result.server
                 for name, row in result.shared.items():
                     kept[name][e] = row

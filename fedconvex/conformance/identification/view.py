@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex.conformance.identification.vocabulary import memory_of
+
 
 class View:
     """What a hook sees: the vectors of one candidate, in one round, for one client, in one local step.
@@ -21,20 +23,14 @@ class View:
         self.active: list[int] = []
         self.efforts: list[int | None] = []
         self.prev: Any = None
+        self.r: Any = None  # in the update: the state after it …
+        self.first: Any = None  # … and an adaptive server's first moment
         self.local: dict[str, Any] = {}
         self.vectors: dict[str, np.ndarray] = {}  # (E, d) arrays of the client's local work, by name
 
     @property
-    def method(self) -> Any:
-        return self.play.method
-
-    @property
     def m(self) -> Any:
         return len(self.play.sizes)
-
-    @property
-    def sizes(self) -> Any:
-        return self.play.sizes
 
     @property
     def n(self) -> Any:
@@ -44,24 +40,12 @@ class View:
     def work(self) -> Any:
         """The client's prescribed local steps."""
         effort = self.efforts[self.i]
-        return self.play.effort if effort is None else effort
-
-    @property
-    def full(self) -> Any:
-        return self.play.effort
+        return self.effort if effort is None else effort
 
     @property
     def keep(self) -> Any:
         """What the candidate keeps over the whole run."""
         return self.play.kept[self.play.names[self.e]]
-
-    @property
-    def w(self) -> Any:
-        return self.play.w[self.e]
-
-    @property
-    def old(self) -> Any:
-        return self.play.old[self.e]
 
     @property
     def own(self) -> Any:
@@ -75,10 +59,6 @@ class View:
     def all_last(self) -> Any:
         """(m, d): the last answers of all clients, those of this round included once they are known."""
         return self.play.last[:, self.e]
-
-    @property
-    def last_mean(self) -> Any:
-        return self.play.last_mean[self.e]
 
     @property
     def gradients(self) -> Any:
@@ -123,11 +103,48 @@ class View:
         """(K, d) by name: the participants' memory before the round."""
         return {name: rows[self.active][:, self.e] for name, rows in self.play.memory.items()}
 
+    @property
+    def mine(self) -> Any:
+        """(K, d): the participants' memory before the round that corrects local gradients, or FedSplit's z_k."""
+        return self.memory[memory_of(self.method)]
+
+    @property
+    def delta(self) -> Any:
+        """(d,): the average of the participants' θ_k − w."""
+        return self.average(self.answers - self.w)
+
+    @property
+    def samples(self) -> Any:
+        """(K,): the participants' numbers of samples."""
+        return np.array([self.sizes[k] for k in self.active], float)
+
+    @property
+    def column(self) -> Any:
+        return self.samples[:, None]
+
+    @property
+    def last_tensor(self) -> Any:
+        """Which entries of the model belong to its last tensor: its bias."""
+        classes = getattr(self.play.scenario.base, "num_classes", 1)
+        return np.arange(self.play.dim) >= self.play.dim - classes
+
+    @property
+    def first_step(self) -> Any:
+        """The server's model after the first local step of the first client, before anything corrects that step."""
+        return self.w - float(self.method.stepsize) * self.gradients[0]
+
+    @property
+    def solver_momentum(self) -> Any:
+        return float(self.play.setup.solver.momentum)
+
     def __getattr__(self, name: str) -> Any:
-        try:
+        if name in self.vectors:
             return self.vectors[name][..., self.e, :]
-        except KeyError:
-            raise AttributeError(name) from None
+        if name in ("w", "old", "last_mean"):
+            return getattr(self.play, name)[self.e]
+        if name in ("method", "sizes", "effort"):
+            return getattr(self.play, name)
+        raise AttributeError(name)
 
     def gradient(self, X: np.ndarray) -> Any:
         """The client's gradient at another point, (d,)."""

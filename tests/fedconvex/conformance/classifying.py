@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 import plain_methods as plain
+from checking import report_of
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report
 
 
 def softmax_gradient(A: np.ndarray, labels: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -58,12 +59,4 @@ def random_report(seed: int) -> Report:
         (fc.FedDANE(mu=strength), Dane(mu=strength, **work), solver),
         (fc.Scaffold(stepsize=stepsize, local_steps=steps, option=option), Scaffold(option=option, **work), None),
     ][int(draw.integers(5))]
-    return check(
-        method,
-        init=made.init,
-        round=made.round,
-        server_model=made.server_model,
-        client_models=made.client_models if draw.integers(2) else None,
-        local_solver=local_solver,
-        loss="cross_entropy",
-    )
+    return report_of(method, made, bool(draw.integers(2)), local_solver=local_solver, loss="cross_entropy")

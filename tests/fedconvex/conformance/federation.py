@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from checking import report_of
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report
 
 
 @dataclass
@@ -326,11 +327,4 @@ def method_of(one: Federation) -> tuple[Any, Any]:
 def report_on(one: Federation, clients_known: bool = True) -> Report:
     """The kit's check of it."""
     method, solver = method_of(one)
-    return check(
-        method,
-        init=one.init,
-        round=one.round,
-        server_model=one.server_model,
-        client_models=one.client_models if clients_known else None,
-        local_solver=solver,
-    )
+    return report_of(method, one, clients_known, local_solver=solver)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from checking import report_of
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report
 
 Edits = dict[str, tuple[str, ...]]  # what the report says -> the edit
 
@@ -192,5 +193,4 @@ def report_on(case: str, *names: str, dtype: Any = np.float64, clients_known: bo
     """What `check` says of it."""
     made, (method, solver, *_) = planted(case, *names, dtype=dtype), CASES[case]
     clients_known = clients_known or method.personal is not None
-    functions = {name: getattr(made, name) for name in ("init", "round", "server_model", "client_models")}
-    return check(method, **functions | ({} if clients_known else {"client_models": None}), local_solver=solver)
+    return report_of(method, made, clients_known, local_solver=solver)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 import plain_methods as plain
+from checking import report_of
 
 import fedconvex as fc
-from fedconvex.conformance import Report, check
+from fedconvex.conformance import Report
 
 
 def random_report(seed: int) -> Report:
@@ -57,12 +58,5 @@ def random_report(seed: int) -> Report:
     method, kind, parameters, local_solver = kinds[int(draw.integers(len(kinds)))]
     equal = not method.plain and weighted["weights"] == "equal" and kind is not plain.Dane
     made = kind(dtype=draw.choice([np.float64, np.float32]), **parameters, **({"equal": True} if equal else {}))
-    return check(
-        method,
-        init=made.init,
-        round=made.round,
-        server_model=made.server_model,
-        client_models=made.client_models if draw.integers(2) else None,
-        local_solver=local_solver,
-        weights="equal" if equal else None,
-    )
+    options = {"local_solver": local_solver, "weights": "equal" if equal else None}
+    return report_of(method, made, bool(draw.integers(2)), **options)

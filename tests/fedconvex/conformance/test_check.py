@@ -11,6 +11,7 @@ import numpy as np
 import plain_methods as plain
 import pytest
 import torch
+from checking import report_of
 from planted_edits import planted, report_on
 
 import fedconvex as fc
@@ -102,8 +103,7 @@ def test_an_unknown_fault_of_one_half_leaves_the_other_half_decided(
             return super().after(state, w + 0.01 * np.sin(w) if half == "server" else w, sent, **more)
 
     made = Odd(mu=0.5, stepsize=0.1, steps=4)
-    functions = {name: getattr(made, name) for name in ("init", "round", "server_model", "client_models")}
-    report = check(fc.FedProx(mu=0.5), **functions, local_solver=STEPS)
+    report = report_of(fc.FedProx(mu=0.5), made, clients=True, local_solver=STEPS)
     statuses = {p.name: p.status for p in report.properties}
     assert names(report) == [findings.UNKNOWN]
     assert {status for name, status in statuses.items() if undecided in name} == {"undecided"}
@@ -117,8 +117,7 @@ def test_float32_weights_of_the_average_are_a_note() -> None:
             return super().weights(problem, active).astype(np.float32).astype(np.float64)
 
     made = Weights(stepsize=0.1, steps=4)
-    functions = {name: getattr(made, name) for name in ("init", "round", "server_model", "client_models")}
-    report = check(fc.FedGD(stepsize=0.1, local_steps=4), **functions)
+    report = report_of(fc.FedGD(stepsize=0.1, local_steps=4), made, clients=True)
     assert report.passed, report.report()
     assert "the weights of the average are rounded to float32" in report.notes
 
@@ -127,8 +126,7 @@ def test_float32_weights_of_the_average_are_a_note() -> None:
             return super().after(state, 2 * w - state["w"], sent, **more)
 
     made = Twice(stepsize=0.1, steps=4)
-    functions = {name: getattr(made, name) for name in functions}
-    report = check(fc.FedGD(stepsize=0.1, local_steps=4), **functions)
+    report = report_of(fc.FedGD(stepsize=0.1, local_steps=4), made, clients=True)
     assert names(report) == ["the server's step is taken twice"]
     assert report.deviations[0].size > 1e-3  # the gross one, not the rounding that comes before it
     ratios = [deviation.size / deviation.tolerance for deviation in report.deviations]
@@ -137,21 +135,14 @@ def test_float32_weights_of_the_average_are_a_note() -> None:
 
 @pytest.mark.slow
 def test_the_first_client_that_deviates_is_named() -> None:
-    made = plain.Scaffold(stepsize=0.1, steps=4)
+    class Odd(plain.Scaffold):
+        def round(self, problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
+            state = super().round(problem, state, active, local_steps)
+            if state["t"] == 2 and 2 in state["sent"]:
+                state["sent"][2] = state["sent"][2] + 1e-3
+            return state
 
-    def round(problem: Any, state: Any, active: Any, local_steps: Any) -> Any:
-        state = made.round(problem, state, active, local_steps)
-        if state["t"] == 2 and 2 in state["sent"]:
-            state["sent"][2] = state["sent"][2] + 1e-3
-        return state
-
-    report = check(
-        fc.Scaffold(stepsize=0.1, local_steps=4),
-        init=made.init,
-        round=round,
-        server_model=made.server_model,
-        client_models=made.client_models,
-    )
+    report = report_of(fc.Scaffold(stepsize=0.1, local_steps=4), Odd(stepsize=0.1, steps=4), clients=True)
     assert (report.deviations[0].round, report.deviations[0].client) == (2, 2)
     assert "client 2" in str(report.deviations[0])
 
@@ -162,8 +153,7 @@ def test_the_first_client_that_deviates_is_named() -> None:
 )
 def test_another_convention_is_translated(theirs: Any, said: str) -> None:
     made = plain.FedProx(mu=float(theirs), stepsize=0.1, steps=4)
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-    report = check(fc.FedProx(mu=0.5), **functions, local_solver=STEPS)
+    report = report_of(fc.FedProx(mu=0.5), made, local_solver=STEPS)
     assert any(said in finding.name for finding in report.diagnosis + report.alternatives)
 
 
@@ -353,8 +343,7 @@ def test_what_cannot_be_checked_is_refused(method: Any, options: dict[str, Any],
 def test_of_faults_that_are_nearly_the_same_the_closer_one_is_named() -> None:
     """In single precision, the wrong sign of a weak pull is hard to tell from weight decay."""
     made = plain.FedProx(dtype=np.float32, mu=-1e-4, stepsize=0.1, steps=5)
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-    report = check(fc.FedProx(mu=1e-4), **functions, local_solver=fc.GradientDescent(steps=5, stepsize=0.1))
+    report = report_of(fc.FedProx(mu=1e-4), made, local_solver=fc.GradientDescent(steps=5, stepsize=0.1))
     assert names(report) == ["the proximal gradient has the wrong sign"]
 
 
@@ -372,8 +361,7 @@ def test_memory_that_changes_within_a_round_is_noticed(monkeypatch: pytest.Monke
             return {**state, "w": sum(ends) / len(ends), "c": c, "own": c_k}
 
     made = ServerByServer(stepsize=0.1, steps=4)
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-    assert findings.ORDER in names(check(fc.Scaffold(stepsize=0.1, local_steps=4), **functions))
+    assert findings.ORDER in names(report_of(fc.Scaffold(stepsize=0.1, local_steps=4), made))
 
 
 class Momentum(plain.FedProx):
@@ -407,9 +395,8 @@ class Momentum(plain.FedProx):
 def test_momentum_is_each_clients_own(fault: str, found: list[str]) -> None:
     made = Momentum()
     made.fault = fault
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
     solver = fc.SGD(steps=4, batch_size=None, stepsize=0.1, momentum=0.5)
-    assert names(check(fc.FedGD(stepsize=0.1, local_steps=4), **functions, local_solver=solver)) == found
+    assert names(report_of(fc.FedGD(stepsize=0.1, local_steps=4), made, local_solver=solver)) == found
 
 
 @pytest.mark.sample(1)
@@ -418,5 +405,4 @@ def test_few_and_many_local_steps(steps: int) -> None:
     """Beyond a number of steps, the truth comes from balls and faulty runs from floats."""
     for faults in ([], ["clients take one local step too many"]):
         made = planted("SCAFFOLD II", *faults, stepsize=0.01, steps=steps)
-        functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-        assert names(check(fc.Scaffold(stepsize=0.01, local_steps=steps), **functions)) == faults
+        assert names(report_of(fc.Scaffold(stepsize=0.01, local_steps=steps), made)) == faults

@@ -10,7 +10,8 @@ import fedconvex as fc
 from fedconvex.conformance.diagnosis import Suspects
 from fedconvex.conformance.identification import edits
 from fedconvex.conformance.identification.agreement import Agreement
-from fedconvex.conformance.identification.identify import EVERY_EDIT
+from fedconvex.conformance.identification.edits import EVERY_EDIT
+from fedconvex.conformance.identification.formulas import function_of
 from fedconvex.conformance.identification.play import Candidate, CandidateRounds
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Part, Reference
@@ -112,10 +113,9 @@ def test_edits_can_be_made_together(method: Method, solver: LocalSolver | None) 
 
 
 def test_every_edit_belongs_to_a_method_and_breaks_a_property() -> None:
-    known = {value for name, value in vars(edits).items() if name.isupper() and isinstance(value, str)}
     for edit in EVERY_EDIT:
         assert TABLE["methods_with"](edit) or "regularization" in edit.name, edit.name
-        assert edit.breaks in known
+        assert edit.breaks in edits.PROPERTIES.values()
         assert edit.cure
 
 
@@ -125,3 +125,11 @@ def test_the_guide_s_table_has_every_fault_and_method() -> None:
     assert {row[0][2:] for row in rows} >= names
     named = {name for row in rows for name in row[1].removesuffix(" |").split(", ")}
     assert named >= {name for name, *_ in TABLE["METHODS"]} | {"all"}
+
+
+@pytest.mark.parametrize("text", ["[].append(1)", "lambda: 0", "{**x}", "x if True else [x for x in v]", "f(a=1)"])
+def test_formulas_are_read_and_not_executed(text: str) -> None:
+    """Names, numbers, operators and calls of the vocabulary, as the table needs them; nothing else."""
+    with pytest.raises(ValueError, match="no part of a formula"):
+        function_of(text, {})
+    assert function_of("w + 2 * (x - w) if x > w else -x", {"w": 1})(None, 3) == 5

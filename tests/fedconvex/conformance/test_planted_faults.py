@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import plain_methods as plain
 import pytest
+from checking import report_of
 from planted_edits import CASES, EDITS, FAULTS, GROUPS, IN_SOME, PLANTED, STEPS, pairs, planted, report_on
 
 import fedconvex as fc
@@ -155,7 +156,7 @@ def test_the_server_alone_does_not_show_dittos_personal_models() -> None:
     """So the report says which faults it cannot see; with the client models it sees them."""
     fault = "personal models are not pulled to the server's model"
     made = planted("Ditto", fault)
-    report = check(CASES["Ditto"][0], init=made.init, round=made.round, server_model=made.server_model)
+    report = report_of(CASES["Ditto"][0], made)
     assert report.verdict == "undecided"
     assert "not covered: the clients' personal models" in report.report()
     assert fault in report.report()
@@ -172,6 +173,5 @@ def test_server_optimisers_with_the_papers_parameters() -> None:
     """τ = 1e-3, β₁ = 0.9, β₂ = 0.99: also where Δ is tiny, rounding raises no alarm."""
     for kind, method in (("Adam", fc.FedAdam), ("Yogi", fc.FedYogi)):
         made = plain.Adaptive(kind=kind, server_stepsize=0.1, stepsize=0.1, steps=STEPS.steps)
-        functions = {name: getattr(made, name) for name in ("init", "round", "server_model")}
-        report = check(method(stepsize=0.1, local_steps=STEPS.steps), **functions)
+        report = report_of(method(stepsize=0.1, local_steps=STEPS.steps), made)
         assert report.passed, report.report()

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checking import report_of
 
 import fedconvex as fc
 from fedconvex.conformance import check
@@ -60,8 +61,7 @@ class Weighted:
 
 def report(kind: str, memory: str = "samples", weights: str | None = "samples") -> Any:
     (method, solver), made = METHODS[kind], Weighted(kind, memory)
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-    return check(method, **functions, local_solver=solver, weights=weights)
+    return report_of(method, made, local_solver=solver, weights=weights)
 
 
 @pytest.mark.parametrize("kind", METHODS)
@@ -80,9 +80,7 @@ def test_a_fault_of_a_weighted_form_is_identified() -> None:
             return {**new, "w": 2 * new["w"] - state["w"]}
 
     method, _ = METHODS["SCAFFOLD"]
-    made = Wrong("SCAFFOLD")
-    functions = {"init": made.init, "round": made.round, "server_model": made.server_model}
-    found = check(method, **functions, weights="samples")
+    found = report_of(method, Wrong("SCAFFOLD"), weights="samples")
     assert [finding.name for finding in found.diagnosis] == ["the server's step is taken twice"]
 
 
