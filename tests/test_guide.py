@@ -426,7 +426,7 @@ def test_a_part_that_cannot_be_made_fails_the_build(command: str) -> None:
 def test_the_command_in_a_page_prints_its_part() -> None:
     program = DOCS / "making/generated_pages.py"
     assert require(python(program, "algebra", "FedProx")) == making("method_pages").algebra(["FedProx"])
-    assert "give one of page, algebra" in python(program, "algebr").stderr
+    assert "give one of catalogue, landscape" in python(program, "algebr").stderr
 
 
 def test_a_method_that_no_page_mentions_gets_one() -> None:

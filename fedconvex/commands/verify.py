@@ -251,9 +251,10 @@ def _write(
             write_atomically(json_file, text.encode())
             saved.append(json_file)
     if latex is not None:
-        from fedconvex.proofs_checks.reporting.latex import appendix
+        from fedconvex.display.latex import document
+        from fedconvex.proofs_checks.reporting.views import appendix
 
-        write_atomically(latex, appendix(records).encode())
+        write_atomically(latex, document(appendix(records)).encode())
         saved.append(latex)
     if certificates is not None:
         from fedconvex.proofs_checks.export.proof_files import write_proofs

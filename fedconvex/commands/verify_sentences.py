@@ -5,8 +5,7 @@ from textwrap import fill
 import typer
 
 from fedconvex.commands.terminal import say
-from fedconvex.proofs_checks.sentences.findings import SentenceFinding, SentenceVerdict, finding
-from fedconvex.proofs_checks.sentences.page import evidence, summary
+from fedconvex.proofs_checks.sentences.findings import SentenceFinding, SentenceVerdict, finding, summary
 from fedconvex.theory.sentences import sentences
 
 WIDTH = 110
@@ -26,7 +25,11 @@ def print_sentences(papers: list[str]) -> None:
 def shown(found: SentenceFinding) -> str:
     """One sentence on a few lines."""
     sentence = found.sentence
-    lines = [f"“{sentence.quotation}” ({sentence.place})", f"means: {sentence.means}", f"found: {evidence(found)}"]
+    lines = [
+        f"“{sentence.quotation}” ({sentence.place})",
+        f"means: {sentence.means}",
+        f"found: {'; '.join(found.evidence)}",
+    ]
     lines += [f"holds: {sentence.instead}"] if sentence.instead else []
     text = [fill(line, WIDTH, initial_indent="  ", subsequent_indent="    ") for line in lines]
     return "\n".join([f"{sentence.identifier}  {found.verdict.value}", *text])

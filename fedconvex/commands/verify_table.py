@@ -28,7 +28,7 @@ def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[
     if quiet:
         return list(records)
     if count == 1:
-        from fedconvex.proofs_checks.reporting.screen import screen
+        from fedconvex.proofs_checks.reporting.views import screen
 
         (one,) = records
         say(screen(one))

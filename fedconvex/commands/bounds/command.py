@@ -121,28 +121,27 @@ def bounds(
 
 def _list(papers: "list[Paper]", as_json: bool) -> None:
     """Print every statement and calculator of the papers."""
-    from rich.table import Table
     from rich.text import Text
 
     from fedconvex.commands.bounds.formulas import entries
-    from fedconvex.commands.terminal import console
+    from fedconvex.commands.terminal import console, print_table
+    from fedconvex.display.documents import TableBlock
 
     if as_json:
         say(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
         return
     output = console()
+    wide = output.width >= WIDE
     for paper in papers:
         output.print(Text(f"{paper.reference}\n{paper.convention}", style="bold"))
-        table = Table(box=None, padding=(0, 1), header_style="bold")
-        wide = output.width >= WIDE
-        for heading in ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says"):
-            table.add_column(heading, no_wrap=heading == "statement", overflow="fold")
+        rows = []
         for entry in entries(paper):
             call = f"{entry.calculator.name}({', '.join(entry.calculator.names)})"
             said = entry.statement.phrases if entry.statement is not None else None
             cells = (entry.claim, call, f"{entry.words} {said}" if said is not None and said.differs else entry.words)
-            table.add_row(entry.identifier, *map(Text, cells if wide else ["\n".join(cells)]))
-        output.print(table)
+            rows.append((entry.identifier, *(cells if wide else ["\n".join(cells)])))
+        headings = ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says")
+        print_table(TableBlock(headings, rows), output)
         output.print()
 
 

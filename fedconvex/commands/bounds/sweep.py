@@ -13,7 +13,9 @@ import numpy as np
 from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.commands.bounds.parameters import Value, missing, require_complete, require_known, written
+from fedconvex.commands.terminal import print_table as print_block
 from fedconvex.commands.terminal import say
+from fedconvex.display.documents import TableBlock
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
@@ -127,17 +129,10 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
     if console is None:
         say(frame.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    for name in frame.columns:
-        table.add_column(name, justify="right")
     rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
     if len(rows) > 2 * SHOWN + 1:
         rows[SHOWN:-SHOWN] = [["…"] * len(frame.columns)]
-    for row in rows:
-        table.add_row(*row)
-    console.print(table, highlight=False)
+    print_block(TableBlock(list(frame.columns), rows, len(frame.columns)), console)
 
 
 def notes(sweep: Sweep) -> Iterable[str]:
