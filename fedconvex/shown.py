@@ -6,7 +6,9 @@ Everything in a summary may come from files: control characters are written out,
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from html import escape
+from importlib import import_module
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -78,7 +80,11 @@ class Summary:
 
 
 class ShownResult(ABC):
-    """Base of results that show themselves on a terminal, in a notebook, as a table and as a picture."""
+    """Base of results that are shown on a terminal, in a notebook, as a table and as a picture.
+
+    They hold numbers. What they look like is registered by type, in the module `display` of their folder, which is
+    imported when a result is shown.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -90,22 +96,49 @@ class ShownResult(ABC):
         return without_caches(self)
 
     @abstractmethod
-    def summary(self) -> Summary:
-        """What `str` and a notebook show."""
-
-    @abstractmethod
     def to_frame(self) -> "pandas.DataFrame":
         """The result as a pandas table."""
 
-    @abstractmethod
+    def summary(self) -> Summary:
+        """What a screen and a notebook show."""
+        _load_display(self)
+        return summary_of(self)
+
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the result, on new axes or on these; returns Matplotlib's axes."""
+        from fedconvex.drawing import new_axes
+
+        _load_display(self)
+        return drawn(self, new_axes() if axes is None else axes)
 
     def __str__(self) -> str:
-        return self.summary().text()
+        _load_display(self)
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         return self.summary().html()
+
+
+@singledispatch
+def summary_of(result: Any) -> Summary:
+    """What is shown of a result of this type: registered in the module `display` of the result's folder."""
+    raise NotImplementedError(type(result).__name__)
+
+
+@singledispatch
+def drawn(result: Any, axes: "Axes") -> "Axes":
+    """The axes with the picture of a result of this type, registered like its summary."""
+    raise NotImplementedError(type(result).__name__)
+
+
+@singledispatch
+def text_of(result: Any) -> str:
+    """A result of this type as text."""
+    return summary_of(result).text()
+
+
+def _load_display(result: ShownResult) -> None:
+    import_module(f"{type(result).__module__.rpartition('.')[0]}.display")
 
 
 def _short_repr(result: ShownResult) -> str:

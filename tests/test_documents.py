@@ -111,7 +111,7 @@ def test_commands_on_a_table_print_what_the_page_shows(tmp_path, monkeypatch, ca
 def test_the_recommendation_is_printed_as_shown(name: str) -> None:
     """The bounds of errors that are 0, and the runs of the alternatives, are left out: rounding decides the first."""
     import fedconvex as fc
-    from fedconvex.audit.recommendation_text import text
+    from fedconvex.audit.display import text
 
     found = text(fc.recommend(fc.data.diabetes(clients=10)), with_objective=False).splitlines()
     page = (ROOT / name).read_text("utf-8")

@@ -164,10 +164,11 @@ def audit(
     """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
     from rich.text import Text
 
+    from fedconvex.audit.display import print_audit
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.methods import read_method
     from fedconvex.audit.recommendation import require_tolerance
-    from fedconvex.audit.report import FILES, print_audit, save, to_dictionary
+    from fedconvex.audit.report import FILES, save, to_dictionary
     from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load

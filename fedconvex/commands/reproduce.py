@@ -86,7 +86,8 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
     from rich.text import Text
 
     from fedconvex.commands.output_files import saved
-    from fedconvex.commands.terminal import console, print_table
+    from fedconvex.commands.terminal import console
+    from fedconvex.display.text import print_table
     from fedconvex.reproduce.inputs import missing
     from fedconvex.reproduce.pipeline import run_experiment
     from fedconvex.reproduce.summary import number_table
@@ -147,8 +148,9 @@ def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> None:
-    from fedconvex.commands.terminal import print_table
+    from fedconvex.commands.terminal import console
     from fedconvex.display.documents import TableBlock
+    from fedconvex.display.text import print_table
     from fedconvex.reproduce.inputs import missing
 
     rows = []
@@ -156,7 +158,7 @@ def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> Non
         found = " (not found)" if missing(experiment, data_dir) else " (found)"
         needs = ", ".join(experiment.needs) + found * bool(experiment.needs)
         rows.append((key, experiment.title, needs, _time(experiment.seconds), _time(experiment.quick_seconds)))
-    print_table(TableBlock(("id", "title", "needs", "full", "--quick"), rows, 2))
+    print_table(TableBlock(("id", "title", "needs", "full", "--quick"), rows, 2), console())
 
 
 def _time(seconds: float) -> str:

@@ -13,8 +13,6 @@ from fedconvex.safe_text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fedconvex.display.documents import TableBlock
-
 WIDTH = 132  # of files and pipes, where rich would assume 80 columns and cut tables off
 
 
@@ -57,17 +55,3 @@ def error_console() -> "Console":
     from fedconvex.commands.safe_console import SafeConsole
 
     return SafeConsole(stderr=True)
-
-
-def print_table(block: "TableBlock", output: "Console | None" = None) -> None:
-    """Print the table: the first column and numbers stay whole, other columns are as wide as the terminal allows."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    for i, heading in enumerate(block.headings):
-        number = block.is_number(i)
-        table.add_column(heading, justify="right" if number else "left", no_wrap=number or i == 0, overflow="fold")
-    for row in block.rows:
-        table.add_row(*map(Text, row))
-    (console() if output is None else output).print(table)

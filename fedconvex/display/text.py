@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from fedconvex.claims.display.plain_text import from_latex, mixed
-from fedconvex.display.documents import CodeBlock, DocumentBlock, FormulaBlock, Heading, ItemList, Paragraph
+from fedconvex.display.documents import CodeBlock, DocumentBlock, FormulaBlock, Heading, ItemList, Paragraph, TableBlock
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH = 100
 LABEL = 12  # columns of the labels
@@ -38,3 +42,17 @@ def labelled(label: str, words: str, width: int = WIDTH) -> list[str]:
 
 def _beside(label: str, lines: list[str]) -> list[str]:
     return [f"{'' if number else label:<{LABEL}}{line}" for number, line in enumerate(lines)]
+
+
+def print_table(block: TableBlock, output: "Console") -> None:
+    """Print the table: the first column and numbers stay whole, other columns are as wide as the terminal allows."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1), header_style="bold", show_header=any(block.headings))
+    for i, heading in enumerate(block.headings):
+        number = block.is_number(i)
+        table.add_column(heading, justify="right" if number else "left", no_wrap=number or i == 0, overflow="fold")
+    for row in block.rows:
+        table.add_row(*map(Text, row))
+    output.print(table)

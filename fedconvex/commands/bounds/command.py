@@ -124,8 +124,9 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
     from rich.text import Text
 
     from fedconvex.commands.bounds.formulas import entries
-    from fedconvex.commands.terminal import console, print_table
+    from fedconvex.commands.terminal import console
     from fedconvex.display.documents import TableBlock
+    from fedconvex.display.text import print_table
 
     if as_json:
         say(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))

@@ -13,9 +13,9 @@ import numpy as np
 from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.commands.bounds.parameters import Value, missing, require_complete, require_known, written
-from fedconvex.commands.terminal import print_table as print_block
 from fedconvex.commands.terminal import say
 from fedconvex.display.documents import TableBlock
+from fedconvex.display.text import print_table as print_block
 from fedconvex.errors import InvalidInput
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
