@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fedconvex.claims.display.differences import MARK, normal, parsed, unmarked
-from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed as displayed_statement
+from fedconvex.claims.display.statements import printed_beside
 from fedconvex.display import latex
 from fedconvex.display.documents import Heading
 from fedconvex.display.line_breaks import LINE, in_lines, width
