@@ -70,7 +70,7 @@ def tidy(axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def finished(axes: "Axes", x: str, y: str, title: str, *, legend: bool = False) -> "Axes":
+def finished(axes: "Axes", x: str, y: str, title: str = "", *, legend: bool = False) -> "Axes":
     """The axes with their labels, a title, the grid, and a legend if there is something to tell apart."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING, Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, significant
@@ -12,6 +12,7 @@ from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import describe
 from fedconvex.audit.objectives import objective
+from fedconvex.json_files import plain_data
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
@@ -114,16 +115,13 @@ class Recommendation(ShownResult):
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: numbers that are missing or not finite become None."""
 
-        def plain(entry: RecommendedMethod) -> dict[str, Any]:
-            return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
-
         return {
             "objective": objective(self.problem),
             "method": describe(self.method),
             "tolerance": self.tolerance,
             "why": self.why,
-            "ranked": [plain(entry) for entry in self.ranked],
-            "under_limits": [{"limit": words, **plain(entry)} for words, entry in self.under_limits],
+            "ranked": [plain_data(_row(entry)) for entry in self.ranked],
+            "under_limits": [{"limit": words, **plain_data(_row(entry))} for words, entry in self.under_limits],
         }
 
 

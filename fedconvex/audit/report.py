@@ -1,6 +1,5 @@
 """The results of an audit as data: audit.json, tables, the trajectories, and a figure."""
 
-import json
 import math
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +13,7 @@ from fedconvex.audit.intervals import Interval
 from fedconvex.audit.objectives import objective
 from fedconvex.audit.scaling import Scaling
 from fedconvex.drawing import picture_if_possible
+from fedconvex.json_files import plain_data, to_json
 from fedconvex.optional import is_installed
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ FILES = ("audit.json", "trajectories.parquet", "trajectories.csv", "audit.png") 
 
 def to_dictionary(audit: "Audit") -> dict[str, Any]:
     """The audit without trajectories, for JSON: numbers that are not finite become None."""
-    constants = {name: _json(value) for name, value in vars(audit.constants).items()}
     truth = audit.truth
-    return {
+    content = {
         "fedconvex": version("fedconvex"),
         "source": audit.source,
         "problem": repr(audit.problem),
@@ -37,15 +36,15 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
         "clients": audit.problem.num_clients,
         "dimension": audit.problem.dim,
         "tolerance": audit.tolerance,
-        "first_gap": _json(audit.first_gap),
-        "constants": constants,
+        "first_gap": audit.first_gap,
+        "constants": vars(audit.constants),
         "scaling": None if audit.scaling is None else _scaling(audit.scaling),
         "minimizer": {
             "point": truth.point.tolist(),
             "coefficients": coefficients(audit),
             "value": truth.value,
-            "distance_bound": _json(truth.distance_bound),
-            "gap_bound": _json(truth.gap_bound),
+            "distance_bound": truth.distance_bound,
+            "gap_bound": truth.gap_bound,
             "strong_convexity": truth.strong_convexity,
             "certainty": truth.certainty.value,
             "solver": truth.solver,
@@ -54,6 +53,8 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
         "recommendation": None if audit.recommendation is None else audit.recommendation.to_dictionary(),
         "notes": list(audit.notes),
     }
+    found: dict[str, Any] = plain_data(content)
+    return found
 
 
 def coefficients(audit: "Audit") -> dict[str, float] | None:
@@ -127,7 +128,7 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     else:
         trajectories(audit).to_csv(table, index=False)
     contents = {
-        "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
+        "audit.json": to_json(to_dictionary(audit)).encode(),
         f"trajectories.{ending}": table.getvalue(),
     }
     replaced = {folder / name: _written(folder / name, content) for name, content in contents.items()}
@@ -169,7 +170,7 @@ def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
     def bounds(number: "Interval | None") -> dict[str, Any] | None:
         if number is None:
             return None
-        ends = {name: _json(getattr(number, name)) for name in ("value", "lower", "upper")}
+        ends = {name: getattr(number, name) for name in ("value", "lower", "upper")}
         return {**ends, "certainty": number.certainty.value}
 
     return {
@@ -178,9 +179,9 @@ def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
         "floor": bounds(method.floor),
         "unique": method.unique,
         "attracting": method.attracting,
-        "predicted_contraction": _json(method.predicted_contraction),
+        "predicted_contraction": method.predicted_contraction,
         "predicted_at": method.predicted_at,
-        "measured_contraction": _json(method.measured_contraction),
+        "measured_contraction": method.measured_contraction,
         "rounds_to_tolerance": method.rounds_to_tolerance,
         "outcome": method.outcome,
         "rounds_run": len(method.gaps) - 1,
@@ -188,10 +189,6 @@ def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
 
 
 def _scaling(scaling: Scaling) -> dict[str, Any]:
-    kappas = {"kappa": _json(scaling.kappa), "kappa_standardized": _json(scaling.standardized)}
+    kappas = {"kappa": scaling.kappa, "kappa_standardized": scaling.standardized}
     places = ("narrowest", "widest", "offset")
     return {**kappas, **{name: dict(zip(("feature", "value"), getattr(scaling, name), strict=True)) for name in places}}
-
-
-def _json(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

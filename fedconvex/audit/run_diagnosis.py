@@ -1,12 +1,12 @@
 """The result of `diagnose`: the causes with their numbers, and the run beside what its method reaches."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from fedconvex.audit.objectives import objective
 from fedconvex.audit.run_series import RunSeries
 from fedconvex.audit.twins import DeterministicTwin
+from fedconvex.json_files import plain_data
 from fedconvex.problems.base import Problem
 from fedconvex.shown import ShownResult
 
@@ -74,7 +74,7 @@ class RunDiagnosis(ShownResult):
 
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: numbers that are not finite become None."""
-        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
+        causes = [plain_data(vars(found)) for found in self.causes]
         return {
             "objective": objective(self.problem),
             "cause": self.cause,

@@ -1,6 +1,5 @@
 """`fedconvex audit`: where methods converge to on the user's data, how far that is from the minimiser, and how fast."""
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from fedconvex.commands.output_files import require_not_replaced, require_writable, saved
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.data import FederatedData
@@ -224,7 +224,7 @@ def audit(
         )  # fmt: skip
         files = save(result, folder)
     if as_json:
-        say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
+        say(to_json(to_dictionary(result)))
     else:
         output = console()
         output.print(Text(one_line(chosen)))

@@ -1,8 +1,10 @@
 """What `fedconvex verify` prints: a line for each result, what is refuted and why, totals; one step in full."""
 
 from collections.abc import Iterator
+from textwrap import fill
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -17,11 +19,13 @@ from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
+    from fedconvex.proofs_checks.sentences.findings import SentenceFinding
     from fedconvex.statements.statement import Statement
 
 STYLES = {"proved": "green", "compared": "cyan", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
 
 HEADINGS = ("statement", "kind", "verdict", "lines", "tightness", "seconds")
+SENTENCE = 110  # columns
 WIDTHS = ("{:<26}", "{:<19}", "{:<8}", "{:>26}", "{:>10}", "{:>7}")
 
 
@@ -119,3 +123,30 @@ def print_step(of: "Statement", number: int) -> None:
 
 def _say(output: Console, line: str, style: str = "") -> None:
     output.print(Text(line, style), soft_wrap=True)
+
+
+def print_sentences(papers: list[str]) -> None:
+    """Prints the sentences of these papers, or of all, with verdicts; exit status 1 where a check fails."""
+    from fedconvex.proofs_checks.sentences.findings import SentenceVerdict, finding, summary
+    from fedconvex.theory.sentences import sentences
+
+    found = []
+    for sentence in sentences(*(name.strip().lower() for name in papers)):
+        found.append(finding(sentence))
+        say(sentence_shown(found[-1]) + "\n")
+    say(summary(found))
+    if any(one.verdict is SentenceVerdict.FAILED for one in found):
+        raise typer.Exit(1)
+
+
+def sentence_shown(found: "SentenceFinding") -> str:
+    """One sentence on a few lines."""
+    sentence = found.sentence
+    lines = [
+        f"“{sentence.quotation}” ({sentence.place})",
+        f"means: {sentence.means}",
+        f"found: {'; '.join(found.evidence)}",
+    ]
+    lines += [f"holds: {sentence.instead}"] if sentence.instead else []
+    text = [fill(line, SENTENCE, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([f"{sentence.identifier}  {found.verdict.value}", *text])

@@ -1,6 +1,5 @@
 """The command `fedconvex bounds`: list, show, compute, sweep and draw the papers' formulas."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typer.core import TyperCommand
 
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.commands.bounds.formulas import Computable
@@ -113,7 +113,7 @@ def bounds(
     elif sweep:
         _sweep(entry, values, sweep, out, plot, as_json)
     elif not values:
-        say(_json(entry.to_dictionary()) if as_json else entry.text)
+        say(to_json(entry.to_dictionary()) if as_json else entry.text)
     else:
         require_complete(entry, values)
         _compute(entry, {**values, **defaults(entry, values)}, as_json)
@@ -129,7 +129,7 @@ def _list(papers: "list[Paper]", as_json: bool) -> None:
     from fedconvex.display.text import print_table
 
     if as_json:
-        say(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
+        say(to_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
         return
     output = console()
     wide = output.width >= WIDE
@@ -157,7 +157,7 @@ def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> 
     left_values = evaluate(left, values) if left is not None and not missing(left, values) else {}
     signs = [number.sign for number in found.values()]
     if as_json:
-        say(_json(_result(entry, values, found, left_values)))
+        say(to_json(_result(entry, values, found, left_values)))
     else:
         _print(entry, values, found, left_values)
     if entry.positive and signs != [Sign.POSITIVE]:
@@ -195,7 +195,7 @@ def _sweep(
     for path, content in files.items():
         write_atomically(path, content)
     if as_json:
-        say(_json(result.to_dictionary()))
+        say(to_json(result.to_dictionary()))
     elif out is None:
         print_table(result, console() if sys.stdout.isatty() else None)
     for note in (*notes(result), *(saved({path: replaced}) for path, replaced in lost.items())):
@@ -254,7 +254,3 @@ def _result(
         "parts": None if single else numbers,
         "left": next(iter(left.values())).to_dictionary() if left else None,
     }
-
-
-def _json(dictionary: dict[str, Any]) -> str:
-    return json.dumps(dictionary, indent=1, allow_nan=False, ensure_ascii=False)
