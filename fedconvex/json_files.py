@@ -37,9 +37,9 @@ def from_json(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def to_json(value: Any) -> str:
+def to_json(value: Any, *, ascii_only: bool = False) -> str:
     """The value as a JSON text for other programs; characters that are not visible are escaped."""
-    return printable(json.dumps(plain_data(value), indent=1, allow_nan=False, ensure_ascii=False))
+    return printable(json.dumps(plain_data(value), indent=1, allow_nan=False, ensure_ascii=ascii_only))
 
 
 def plain_data(value: Any) -> Any:

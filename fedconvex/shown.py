@@ -7,14 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from html import escape
 from importlib import import_module
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.pickled import register_flint, without_caches
-from fedconvex.safe_text import one_line, printable
+from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -55,17 +54,20 @@ class Summary:
 
     def html(self) -> str:
         """The same for a notebook, with more rows."""
-        facts = "".join(f"<tr><th>{_escaped(name)}</th><td>{_escaped(value)}</td></tr>" for name, value in self.facts)
-        head = "".join(f"<th>{_escaped(heading)}</th>" for heading in self.headings)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in row)}</tr>"
-            for row in _ends(self.rows, ROWS_IN_HTML, len(self.headings))
-        )
-        parts = [f"<p><b>{_escaped(self.title)}</b></p>"]
-        parts += [f'<table style="{CSS}">{facts}</table>'] * bool(facts)
-        parts += [f'<table style="{CSS}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'] * bool(rows)
-        parts += [f"<p>{_escaped(note)}</p>" for note in self.notes]
-        return f'<div class="fedconvex">{"".join(parts)}</div>'
+        from fedconvex.display.html import Html, tag
+
+        def row(cells: Sequence[str], name: str = "td") -> Html:
+            return tag("tr", *(tag(name, cell) for cell in cells))
+
+        parts = [tag("p", tag("b", self.title))]
+        if self.facts:
+            parts.append(
+                tag("table", *(tag("tr", tag("th", n), tag("td", value)) for n, value in self.facts), style=CSS)
+            )
+        if self.rows:
+            rows = map(row, _ends(self.rows, ROWS_IN_HTML, len(self.headings)))
+            parts.append(tag("table", tag("thead", row(self.headings, "th")), tag("tbody", *rows), style=CSS))
+        return str(tag("div", *parts, *(tag("p", note) for note in self.notes), class_="fedconvex"))
 
     def _safe(self) -> "Summary":
         """The same on single lines that a terminal can show."""
@@ -257,7 +259,3 @@ def _cut(text: str, limit: int = COLUMNS) -> str:
 def _padded(text: str, width: int, right: bool = False) -> str:
     blanks = " " * max(width - _width(text), 0)
     return blanks + text if right else text + blanks
-
-
-def _escaped(text: str) -> str:
-    return escape(printable(text))

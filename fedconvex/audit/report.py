@@ -128,7 +128,7 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     else:
         trajectories(audit).to_csv(table, index=False)
     contents = {
-        "audit.json": to_json(to_dictionary(audit)).encode(),
+        "audit.json": to_json(to_dictionary(audit), ascii_only=True).encode(),
         f"trajectories.{ending}": table.getvalue(),
     }
     replaced = {folder / name: _written(folder / name, content) for name, content in contents.items()}

@@ -224,7 +224,7 @@ def audit(
         )  # fmt: skip
         files = save(result, folder)
     if as_json:
-        say(to_json(to_dictionary(result)))
+        say(to_json(to_dictionary(result), ascii_only=True))
     else:
         output = console()
         output.print(Text(one_line(chosen)))

@@ -129,7 +129,7 @@ def run(
     if as_json:
         last = {name: value if isfinite(value) else None for name, value in result.to_frame().iloc[-1].items()}
         about = {"last": last, "statements": promises, "seconds": result.seconds, "stopped": result.stopped}
-        say(to_json(about))
+        say(to_json(about, ascii_only=True))
     else:
         _print(result, promises, files)
     if result.stopped is not None:

@@ -73,7 +73,7 @@ def diagnose(
         local_solver=None if solver_steps is None else GradientDescent(steps=solver_steps, stepsize=solver_stepsize),
         participation=None if participation is None else Uniform(participation),
     )
-    say(to_json(found.to_dictionary()) if as_json else str(found))
+    say(to_json(found.to_dictionary(), ascii_only=True) if as_json else str(found))
     if found.cause != "not stuck":
         raise typer.Exit(1)
 

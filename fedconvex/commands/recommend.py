@@ -55,7 +55,7 @@ def recommend(
     found = recommended(
         problem, tolerance, rounds, local_steps, drawn, among=names, say=lambda line: say(line, err=True)
     )
-    say(to_json(found.to_dictionary()) if as_json else str(found))
+    say(to_json(found.to_dictionary(), ascii_only=True) if as_json else str(found))
     best = found.best
     if not best.is_confirmed or best.predicted_rounds is best.measured_rounds is None:
         raise typer.Exit(1)

@@ -159,7 +159,7 @@ def file_content(sweep: Sweep, ending: str) -> bytes:
 
         return to_parquet(sweep.tidy)
     if ending == ".json":
-        return to_json(sweep.tidy.astype(object).to_dict("records")).encode()
+        return to_json(sweep.tidy.astype(object).to_dict("records"), ascii_only=True).encode()
     return sweep.tidy.to_csv(index=False).encode()
 
 
