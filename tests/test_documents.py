@@ -31,7 +31,7 @@ def test_the_architecture_has_a_file_to_read_first_in_every_folder() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w/]+)` \|[^|]*\| `([\w/.]+)` \|$", text, re.MULTILINE))
     assert [folder for folder, first in rows.items() if not (ROOT / folder / first).is_file()] == []
-    papers = {path.stem for path in (ROOT / "theory").iterdir()} - {"sentences"}
+    papers = {path.stem for path in (ROOT / "theory").iterdir()} - {"sentences", "display"}
     packages = {path.parent for name in ("fedconvex", "proofs_checks") for path in (ROOT / name).glob("*/__init__.py")}
     links = {"fedconvex/theory", "fedconvex/proofs_checks", "fedconvex/deep"}
     folders = {str(path.relative_to(ROOT)) for path in packages if path.name not in papers} - links
