@@ -42,7 +42,7 @@ from fedconvex.deep.routes import continue_on, route_of, take_route
 from fedconvex.deep.shards import Shards
 from fedconvex.deep.tasks import NetworkTask, Task, require_fit, task_of
 from fedconvex.deep.torch_data import TARGETS, GivenSamples
-from fedconvex.deep.training_mode import WHY_OFF, require_local_steps
+from fedconvex.deep.training_mode import require_local_steps
 from fedconvex.deep.watching import require_function, watching_with
 from fedconvex.errors import InvalidInput, PlainAverage, short_text
 from fedconvex.local_solvers.base import LocalSolver
@@ -53,18 +53,16 @@ from fedconvex.progress import track
 from fedconvex.runs.measurements import COUNTS, OF_CLIENTS
 from fedconvex.runs.rounds import Rounds, rounds_of
 from fedconvex.runs.simulator import SaveSchedule, Simulator, Stop, run_rounds
-from fedconvex.shown import ShownResult, Summary, number, some_of
+from fedconvex.shown import ShownResult
 from fedconvex.validation import integer_at_least, random_seed
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from fedconvex.claims.claim import Claim
     from fedconvex.claims.on_runs.findings import Found
 
-SHOWN = ("value", "accuracy", "test_value", "test_accuracy", "dissimilarity", "smoothness")
 SINGLE = {
     "full": 1e-4,
     "tf32": 1e-2,
@@ -131,38 +129,6 @@ class DeepRun(ShownResult, ClaimableRun):
         rows = [record.get(f"client_{column}", nothing) for record in self.records]
         rounds = pandas.Index([record["round"] for record in self.records], name="round")
         return pandas.DataFrame(rows, rounds, pandas.Index(self.names or range(len(nothing)), name="client"))
-
-    def summary(self) -> Summary:
-        """The objective, the accuracy and the measured constants after some of the rounds."""
-        known = [name for name in SHOWN if name in self.records[0]]
-        kept = [self.records[i] for i in some_of(len(self.records), 12)]
-        ended: tuple[str, ...] = () if self.stopped is None else (f"stopped early: {self.stopped}",)
-        if training_of(self.task.problem) is not None:
-            ended = (*ended, WHY_OFF)
-        return Summary(
-            f"{short_text(self.simulator.rounds.method)}: {len(self.records) - 1} rounds",
-            (
-                ("participation", short_text(participation_of(self.simulator))),
-                ("local solver", short_text(self.simulator.rounds.solver)),
-            ),
-            ("round", *known),
-            tuple((str(record["round"]), *(number(record.get(name)) for name in known)) for record in kept),
-            ended,
-        )
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the objective over the rounds, on new axes or on these; returns Matplotlib's axes."""
-        from fedconvex.drawing import new_axes, tidy
-        from fedconvex.safe_text import in_picture
-
-        axes = new_axes() if axes is None else axes
-        seen = self.to_frame()[["round", "value"]].dropna()
-        axes.plot(seen["round"].to_numpy(), seen["value"].to_numpy(), linewidth=1.8, marker="o")
-        axes.set_xlabel("communication rounds")
-        axes.set_ylabel("objective")
-        axes.set_title(in_picture(short_text(self.simulator.rounds.method), 70), fontsize=10)
-        tidy(axes)
-        return axes
 
     @property
     def client_inexactness(self) -> np.ndarray:

@@ -70,6 +70,17 @@ def tidy(axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def finished(axes: "Axes", x: str, y: str, title: str = "", *, legend: bool = False) -> "Axes":
+    """The axes with their labels, a title, the grid, and a legend if there is something to tell apart."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title, fontsize=10)
+    tidy(axes)
+    if legend:
+        axes.legend(frameon=False, fontsize=8)
+    return axes
+
+
 def label_decades(axis: "Axis") -> None:
     """Labels the powers of ten, and nothing between them, on a logarithmic axis of many decades.
 
@@ -89,21 +100,14 @@ def decade(value: float) -> str:
 FEW = 60  # coefficients that are drawn as stems; more are a line
 
 
-def draw_coefficients(series: "dict[str, np.ndarray]", title: str, ylabel: str, axes: "Axes | None" = None) -> "Axes":
+def draw_coefficients(series: "dict[str, np.ndarray]", title: str, axes: "Axes") -> "Axes":
     """Plot each series of numbers over the coefficients' indices 0, …, d − 1; returns Matplotlib's axes."""
     from matplotlib.ticker import MaxNLocator
 
-    axes = new_axes() if axes is None else axes
     for i, (name, values) in enumerate(series.items()):
         places = np.arange(len(values))
         style = {"marker": "os^"[i % 3], "markersize": 5 - i, "linestyle": ""} if len(values) <= FEW else {}
         axes.plot(places, values, color=COLOURS[i % len(COLOURS)], label=in_picture(name), **style)  # type: ignore[arg-type]
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("coefficient")
-    axes.set_ylabel(ylabel)
-    axes.set_title(in_picture(title, 70), fontsize=10)
-    tidy(axes)
-    if len(series) > 1:
-        axes.legend(frameon=False, fontsize=8)
-    return axes
+    return finished(axes, "coefficient", "value", in_picture(title, 70), legend=len(series) > 1)

@@ -1,11 +1,12 @@
-"""JSON files that commands read: strictly, within limits, and of a stated shape before anything uses them."""
+"""JSON that commands write, and files that they read: strictly, within limits, and of a stated shape before use."""
 
 import json
+from fractions import Fraction
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from fedconvex.safe_text import one_line
+from fedconvex.safe_text import one_line, printable
 
 LARGEST_FILE = 50_000_000  # bytes
 MOST_DIGITS = 300  # of an integer: more would be no float
@@ -34,6 +35,22 @@ def from_json(text: str) -> Any:
         return json.loads(text, parse_constant=_no_number, parse_float=_float, parse_int=_int, object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def to_json(value: Any, *, ascii_only: bool = False) -> str:
+    """The value as a JSON text for other programs; characters that are not visible are escaped."""
+    return printable(json.dumps(plain_data(value), indent=1, allow_nan=False, ensure_ascii=ascii_only))
+
+
+def plain_data(value: Any) -> Any:
+    """The value with lists in place of tuples, texts of fractions, and None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {str(key): plain_data(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(entry) for entry in value]
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else None
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def fault_in(found: Any, shape: Any, place: str = "it") -> str | None:

@@ -6,13 +6,14 @@ Everything in a summary may come from files: control characters are written out,
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
+from functools import singledispatch
+from importlib import import_module
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from fedconvex.pickled import register_flint, without_caches
-from fedconvex.safe_text import one_line, printable
+from fedconvex.safe_text import one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -53,17 +54,20 @@ class Summary:
 
     def html(self) -> str:
         """The same for a notebook, with more rows."""
-        facts = "".join(f"<tr><th>{_escaped(name)}</th><td>{_escaped(value)}</td></tr>" for name, value in self.facts)
-        head = "".join(f"<th>{_escaped(heading)}</th>" for heading in self.headings)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{_escaped(cell)}</td>' for cell in row)}</tr>"
-            for row in _ends(self.rows, ROWS_IN_HTML, len(self.headings))
-        )
-        parts = [f"<p><b>{_escaped(self.title)}</b></p>"]
-        parts += [f'<table style="{CSS}">{facts}</table>'] * bool(facts)
-        parts += [f'<table style="{CSS}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'] * bool(rows)
-        parts += [f"<p>{_escaped(note)}</p>" for note in self.notes]
-        return f'<div class="fedconvex">{"".join(parts)}</div>'
+        from fedconvex.display.html import Html, tag
+
+        def row(cells: Sequence[str], name: str = "td") -> Html:
+            return tag("tr", *(tag(name, cell) for cell in cells))
+
+        parts = [tag("p", tag("b", self.title))]
+        if self.facts:
+            parts.append(
+                tag("table", *(tag("tr", tag("th", n), tag("td", value)) for n, value in self.facts), style=CSS)
+            )
+        if self.rows:
+            rows = map(row, _ends(self.rows, ROWS_IN_HTML, len(self.headings)))
+            parts.append(tag("table", tag("thead", row(self.headings, "th")), tag("tbody", *rows), style=CSS))
+        return str(tag("div", *parts, *(tag("p", note) for note in self.notes), class_="fedconvex"))
 
     def _safe(self) -> "Summary":
         """The same on single lines that a terminal can show."""
@@ -78,7 +82,11 @@ class Summary:
 
 
 class ShownResult(ABC):
-    """Base of results that show themselves on a terminal, in a notebook, as a table and as a picture."""
+    """Base of results that are shown on a terminal, in a notebook, as a table and as a picture.
+
+    They hold numbers. What they look like is registered by type, in the module `display` of their folder, which is
+    imported when a result is shown.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -90,22 +98,49 @@ class ShownResult(ABC):
         return without_caches(self)
 
     @abstractmethod
-    def summary(self) -> Summary:
-        """What `str` and a notebook show."""
-
-    @abstractmethod
     def to_frame(self) -> "pandas.DataFrame":
         """The result as a pandas table."""
 
-    @abstractmethod
+    def summary(self) -> Summary:
+        """What a screen and a notebook show."""
+        _load_display(self)
+        return summary_of(self)
+
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """Draw the result, on new axes or on these; returns Matplotlib's axes."""
+        from fedconvex.drawing import new_axes
+
+        _load_display(self)
+        return drawn(self, new_axes() if axes is None else axes)
 
     def __str__(self) -> str:
-        return self.summary().text()
+        _load_display(self)
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         return self.summary().html()
+
+
+@singledispatch
+def summary_of(result: Any) -> Summary:
+    """What is shown of a result of this type: registered in the module `display` of the result's folder."""
+    raise NotImplementedError(type(result).__name__)
+
+
+@singledispatch
+def drawn(result: Any, axes: "Axes") -> "Axes":
+    """The axes with the picture of a result of this type, registered like its summary."""
+    raise NotImplementedError(type(result).__name__)
+
+
+@singledispatch
+def text_of(result: Any) -> str:
+    """A result of this type as text."""
+    return summary_of(result).text()
+
+
+def _load_display(result: ShownResult) -> None:
+    import_module(f"{type(result).__module__.rpartition('.')[0]}.display")
 
 
 def _short_repr(result: ShownResult) -> str:
@@ -224,7 +259,3 @@ def _cut(text: str, limit: int = COLUMNS) -> str:
 def _padded(text: str, width: int, right: bool = False) -> str:
     blanks = " " * max(width - _width(text), 0)
     return blanks + text if right else text + blanks
-
-
-def _escaped(text: str) -> str:
-    return escape(printable(text))

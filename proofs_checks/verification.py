@@ -71,13 +71,13 @@ class Result:
 
     def __str__(self) -> str:
         from fedconvex.proofs_checks.reporting.records import record
-        from fedconvex.proofs_checks.reporting.screen import screen
+        from fedconvex.proofs_checks.reporting.views import screen
 
         return screen(record(self))
 
     def _repr_html_(self) -> str:
-        from fedconvex.proofs_checks.reporting.html import details
         from fedconvex.proofs_checks.reporting.records import record
+        from fedconvex.proofs_checks.reporting.views import details
 
         return details(record(self))
 

@@ -31,7 +31,7 @@ def test_the_architecture_has_a_file_to_read_first_in_every_folder() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `([\w/]+)` \|[^|]*\| `([\w/.]+)` \|$", text, re.MULTILINE))
     assert [folder for folder, first in rows.items() if not (ROOT / folder / first).is_file()] == []
-    papers = {path.stem for path in (ROOT / "theory").iterdir()} - {"sentences"}
+    papers = {path.stem for path in (ROOT / "theory").iterdir()} - {"sentences", "display"}
     packages = {path.parent for name in ("fedconvex", "proofs_checks") for path in (ROOT / name).glob("*/__init__.py")}
     links = {"fedconvex/theory", "fedconvex/proofs_checks", "fedconvex/deep"}
     folders = {str(path.relative_to(ROOT)) for path in packages if path.name not in papers} - links
@@ -111,7 +111,7 @@ def test_commands_on_a_table_print_what_the_page_shows(tmp_path, monkeypatch, ca
 def test_the_recommendation_is_printed_as_shown(name: str) -> None:
     """The bounds of errors that are 0, and the runs of the alternatives, are left out: rounding decides the first."""
     import fedconvex as fc
-    from fedconvex.audit.recommendation_text import text
+    from fedconvex.audit.display import text
 
     found = text(fc.recommend(fc.data.diabetes(clients=10)), with_objective=False).splitlines()
     page = (ROOT / name).read_text("utf-8")

@@ -181,6 +181,21 @@ def test_no_page_is_wider_than_a_phone(site: Path, browser: Chromium) -> None:
 
 @pytest.mark.slow
 @pytest.mark.browser
+def test_a_formula_scrolls_to_the_side_alone_and_its_subscripts_are_small(site: Path, browser: Chromium) -> None:
+    browser.open(site / "methods/fedprox.html")
+    formulas = "[...document.querySelectorAll('.formula')]"
+    cut = f"{formulas}.filter(one => one.scrollHeight > one.clientHeight).length"
+    scrolls = f"{formulas}.filter(one => getComputedStyle(one).overflowY !== 'hidden').length"
+    size = "parseFloat(getComputedStyle(one.children[{}]).fontSize)"
+    large = f"[...document.querySelectorAll('msub')].filter(one => {size.format(1)} > .8 * {size.format(0)}).length"
+    assert [browser.value(one) for one in (cut, scrolls, large)] == [0, 0, 0]
+    browser.value(f"{formulas}.forEach(one => Object.assign(one.style, {{ padding: 0, overflowY: 'auto' }}))")
+    browser.value("document.querySelector('msub').children[1].style.fontSize = '1em'")
+    assert [browser.value(one) > 0 for one in (cut, scrolls, large)] == [True, True, True]  # they would be noticed
+
+
+@pytest.mark.slow
+@pytest.mark.browser
 def test_the_search_works_from_disk(site: Path, browser: Chromium) -> None:
     browser.open(site / "methods/fedgd.html")
     browser.point_at(".md-search__input", click=True)
@@ -426,7 +441,7 @@ def test_a_part_that_cannot_be_made_fails_the_build(command: str) -> None:
 def test_the_command_in_a_page_prints_its_part() -> None:
     program = DOCS / "making/generated_pages.py"
     assert require(python(program, "algebra", "FedProx")) == making("method_pages").algebra(["FedProx"])
-    assert "give one of page, algebra" in python(program, "algebr").stderr
+    assert "give one of catalogue, landscape" in python(program, "algebr").stderr
 
 
 def test_a_method_that_no_page_mentions_gets_one() -> None:

@@ -16,12 +16,12 @@ from fedconvex.methods.base import Method
 from fedconvex.names import suggestion
 from fedconvex.participation import Participation
 from fedconvex.problems.base import Problem
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 from fedconvex.statements.assumptions.base import Assumption, OnParameters, short
 from fedconvex.statements.instance import Instance, Unmeasured
 from fedconvex.statements.notation import Parameter
 from fedconvex.statements.rendering import parameters_of
-from fedconvex.statements.results import entries_of, named_parts, parts
+from fedconvex.statements.results import entries_of, named_parts
 from fedconvex.statements.setting import MeasuredSetting
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import papers
@@ -30,9 +30,7 @@ from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
-BARS = 20  # values in a picture
 # Quantities that the method, the participation scheme and the run determine: another value for them is refused.
 OF_THE_RUN = {"proximal_weight", "stepsize", "alpha", "regularization", "num_clients", "num_active", "num_rounds"}
 
@@ -99,41 +97,6 @@ class Bounds(ShownResult):
                     rows.append(_row(entry.statement, True, place, float(number), "", ""))
         rows += [_row(e.statement, False, "", float("nan"), e.assumption, e.reason) for e in self.does_not]
         return pd.DataFrame(rows)
-
-    def summary(self) -> Summary:
-        """The statements that apply, with their values, then how many do not; `to_frame()` has all with the reasons."""
-        rows = []
-        for entry in self.applies:
-            numbers = [number for part in parts(entry.value) for _, number in entries_of("", part)]
-            value = f"{entry.statement.calculator.name} = {', '.join(map(short, numbers))}"
-            rows.append((entry.statement.identifier, value, entry.statement.phrases.holds))
-        rows += [(e.statement.identifier, f"not: {e.assumption}", e.reason) for e in self.does_not]
-        return Summary(
-            f"{len(self.applies)} statements apply, {len(self.does_not)} do not",
-            headings=("statement", "value, or the assumption that fails", "what holds, or why it fails"),
-            rows=tuple(rows),
-            notes=("to_frame() has every statement with its number or its reason",),
-        )
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the positive values of the statements that apply, on a logarithmic scale; returns Matplotlib's axes."""
-        from fedconvex.drawing import COLOURS, new_axes, tidy
-        from fedconvex.safe_text import in_picture
-
-        axes = new_axes() if axes is None else axes
-        frame = self.to_frame()
-        shown = frame[(frame["value"] > 0) & (frame["value"] < float("inf"))].iloc[:BARS][::-1]
-        places = range(len(shown))
-        if len(shown):
-            axes.plot(shown["value"].to_numpy(), places, "o", color=COLOURS[0])
-            axes.set_xscale("log")
-        names = [f"{row.statement}: {row.quantity}" for row in shown.itertuples()]
-        axes.set_yticks(places, [in_picture(name, 45) for name in names], fontsize=7)
-        axes.set_xlabel("value" if len(shown) else "no statement that applies has a positive value")
-        axes.set_ylabel("statement")
-        axes.set_title(f"{len(self.applies)} statements apply, {len(self.does_not)} do not", fontsize=10)
-        tidy(axes)
-        return axes
 
 
 @method_then_problem

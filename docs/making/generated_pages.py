@@ -1,7 +1,7 @@
 """What the guide makes from the code while it is built; nothing of it is kept in the repository.
 
-* Parts of pages (`PARTS`), or whole ones (`PAGES`): every statement, every verdict, the unnumbered sentences, the
-  landscape. In the Markdown stands the command that prints the part, in a block of its own:
+* Parts of pages (`PARTS`): every statement, every verdict, the unnumbered sentences, the landscape, tables. In the
+  Markdown stands the command that prints the part, in a block of its own:
 
       ```sh generated
       python docs/making/generated_pages.py algebra FedProx
@@ -21,33 +21,30 @@ from typing import Any
 
 import faults_table
 import frameworks_table
+import landscape_page
 import recorded_tables
+import sentence_page
+import statement_page
+import verdict_page
 from method_pages import DOCS, algebra, statements
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 from fedconvex.methods import METHODS
-from fedconvex.proofs_checks.reporting import landscape
-from fedconvex.proofs_checks.reporting import markdown as verdicts
+from fedconvex.proofs_checks.reporting.landscape import landscape
 from fedconvex.proofs_checks.reporting.results import chosen, results
-from fedconvex.proofs_checks.sentences import page as sentences
 from fedconvex.reproduce import experiments
 from fedconvex.reproduce.summary import PACKAGED, last_results, markdown
-from fedconvex.theory import catalogue
 
 SPELLED = {"SCAFFOLD": "Scaffold"}  # as the papers write a name -> as the code does
 PART = re.compile(r"^```sh generated\npython docs/making/generated_pages\.py (\w+) ?([^\n]*)\n```$", re.MULTILINE)
-# address of a page -> what makes it
-PAGES: Mapping[str, Callable[[], str]] = {
-    "statements.md": catalogue.as_markdown,
-    "landscape.md": lambda: landscape.as_markdown(landscape.landscape()),
-    "sentences.md": sentences.as_markdown,
-    # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
-    "verdicts.md": lambda: verdicts.as_markdown([record for record, _ in results(chosen(), kept=False, records=True)]),
-}
 # first word of a part's command -> what makes it, from the other words
 PARTS: Mapping[str, Callable[..., str]] = {
-    "page": lambda address: PAGES[address](),
+    "catalogue": statement_page.as_markdown,
+    "landscape": lambda: landscape_page.as_markdown(landscape()),
+    "sentences": sentence_page.as_markdown,
+    # Recorded verdicts, because running every proof takes minutes; a statement without a record is verified.
+    "verdicts": lambda: verdict_page.as_markdown([found for found, _ in results(chosen(), kept=False, records=True)]),
     "algebra": lambda *methods: algebra(methods),
     "statements": lambda *identifiers: statements(identifiers),
     "table": recorded_tables.as_markdown,

@@ -34,12 +34,11 @@ from fedconvex.problems.composite import require_problem, without_term
 from fedconvex.problems.heterogeneity import dissimilarity, gradient_variance
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SimulatedRound, Simulator, Stop, run_rounds
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 from fedconvex.validation import instance_of, integer_at_least, members_of
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 
 Place = Literal["fixed point", "last round"]
@@ -147,23 +146,11 @@ class Audit(ShownResult):
     notes: tuple[str, ...] = ()  # what a method's name stands for, where it is not the class of that name
     coefficient_names: tuple[str, ...] = ()  # of the d unknowns, where the data have names
 
-    def summary(self) -> Summary:
-        """The problem's constants and a row for each method, as the command prints them."""
-        from fedconvex.audit.report import summary_of
-
-        return summary_of(self)
-
     def to_frame(self) -> "pandas.DataFrame":
         """One row for each method: see `fedconvex.audit.report.table`."""
         from fedconvex.audit.report import table
 
         return table(self)
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw every method's suboptimality over the rounds, and the error floors; returns Matplotlib's axes."""
-        from fedconvex.audit.figure import draw_audit
-
-        return draw_audit(self, axes)
 
     @property
     def first_gap(self) -> float:

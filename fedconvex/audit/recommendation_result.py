@@ -2,22 +2,26 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING, Any, final
 
+from fedconvex.arithmetic.decimals import Rounding, significant
+from fedconvex.audit.designs.linearised_runs import PLAYED
+from fedconvex.audit.designs.round_maps import SEEDS
 from fedconvex.audit.designs.trials import FederationLimits
 from fedconvex.audit.intervals import Interval
 from fedconvex.audit.methods import describe
 from fedconvex.audit.objectives import objective
+from fedconvex.json_files import plain_data
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.gradient_descent import GradientDescent
 from fedconvex.methods.base import Method
 from fedconvex.problems.base import Problem
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.problems.quadratics import QuadraticProblem
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 AS_PREDICTED = 0.2  # relative difference of rounds
 
@@ -93,9 +97,7 @@ class Recommendation(ShownResult):
     @cached_property
     def why(self) -> str:
         """The reasons, in sentences."""
-        from fedconvex.audit.recommendation_text import reasons
-
-        return reasons(self)
+        return _reasons(self)
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each method, in the order of preference.
@@ -113,34 +115,14 @@ class Recommendation(ShownResult):
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: numbers that are missing or not finite become None."""
 
-        def plain(entry: RecommendedMethod) -> dict[str, Any]:
-            return {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in _row(entry).items()}
-
         return {
             "objective": objective(self.problem),
             "method": describe(self.method),
             "tolerance": self.tolerance,
             "why": self.why,
-            "ranked": [plain(entry) for entry in self.ranked],
-            "under_limits": [{"limit": words, **plain(entry)} for words, entry in self.under_limits],
+            "ranked": [plain_data(_row(entry)) for entry in self.ranked],
+            "under_limits": [{"limit": words, **plain_data(_row(entry))} for words, entry in self.under_limits],
         }
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the predicted and the measured rounds of every method; returns Matplotlib's axes."""
-        from fedconvex.audit.recommendation_figure import draw_rounds
-
-        return draw_rounds(self, axes)
-
-    def summary(self) -> Summary:
-        """The recommended method, its alternatives, the reasons, and what to do under limits."""
-        from fedconvex.audit.recommendation_text import summary_of
-
-        return summary_of(self)
-
-    def __str__(self) -> str:
-        from fedconvex.audit.recommendation_text import text
-
-        return text(self)
 
 
 def _row(entry: RecommendedMethod) -> dict[str, Any]:
@@ -159,3 +141,42 @@ def _row(entry: RecommendedMethod) -> dict[str, Any]:
         row[f"{name}_lower"] = nan if number is None else number.lower
         row[f"{name}_upper"] = nan if number is None else number.upper
     return {**row, "bias_known": None if entry.bias is None else entry.bias.certainty.value}
+
+
+def _reasons(found: Recommendation) -> str:
+    """Why this method, and what the numbers rest on."""
+    best, words = found.best, []
+    if found.problem.num_clients == 1:
+        words.append("There is one client: solve its problem locally, no federated method is needed.")
+    elif found.shared_minimizer:
+        words.append("All clients share one minimiser: local work causes no bias, so more of it saves rounds.")
+    quadratic = isinstance(found.problem, QuadraticProblem)
+    if not best.is_confirmed:
+        words.append("The tolerance is predicted, but no run reached it: do not rely on these parameters.")
+    elif best.predicted_rounds is None and best.measured_rounds is None:
+        limit = "" if found.limits.rounds is None else f" within {found.limits.rounds:,} rounds"
+        words.append(f"No method is predicted to reach the tolerance{limit}; this one comes nearest.")
+    else:
+        words.append(_fewest(found))
+    if found.limits.participation is None and not all(entry.is_as_predicted for entry in found.ranked):
+        words.append("Runs need other numbers of rounds than predicted: the ranking is by the runs.")
+    if found.smallest_mu is not None and not found.shared_minimizer:
+        mu = significant(found.smallest_mu, 3, Rounding.NEAREST)
+        words.append(f"FedProx needs μ of {mu:f} or more for an error floor below the tolerance.")
+    if quadratic:
+        words.append("The predictions come from the exact map of one round.")
+    else:
+        words.append(f"The predictions come from linearised rounds; most begin with {PLAYED} rounds on the problem.")
+    return " ".join(words)
+
+
+def _fewest(found: Recommendation) -> str:
+    """What the first row has the fewest of."""
+    best, rows = found.best, found.alternatives
+    if found.limits.participation is None:
+        return "It sends the fewest bytes until the tolerance is reached."
+    predicted = [entry.predicted_rounds for entry in rows if entry.predicted_rounds is not None and entry.is_confirmed]
+    seeds = f"the means over the seeds {SEEDS[0]} to {SEEDS[-1]}"
+    if best.predicted_rounds is not None and best.predicted_rounds <= min(predicted, default=best.predicted_rounds):
+        return f"Its predicted rounds, {seeds}, are the fewest; the measured ones are those of seed 0."
+    return f"In its predicted rounds, {seeds}, it sends the fewest vectors; the measured ones are those of seed 0."

@@ -1,6 +1,5 @@
-"""The results of an audit: tables for a terminal, audit.json, the trajectories and a figure."""
+"""The results of an audit as data: audit.json, tables, the trajectories, and a figure."""
 
-import json
 import math
 from importlib.metadata import version
 from pathlib import Path
@@ -8,97 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.atomic_files import replaces, write_atomically
 from fedconvex.audit.figure import draw_audit
-from fedconvex.audit.intervals import Interval, magnitude
-from fedconvex.audit.methods import shorthand
+from fedconvex.audit.intervals import Interval
 from fedconvex.audit.objectives import objective
-from fedconvex.audit.recommendation_text import text
 from fedconvex.audit.scaling import Scaling
-from fedconvex.certainty import Certainty
 from fedconvex.drawing import picture_if_possible
+from fedconvex.json_files import plain_data, to_json
 from fedconvex.optional import is_installed
-from fedconvex.safe_text import one_line
-from fedconvex.shown import Summary
 
 if TYPE_CHECKING:
     import pandas
-    from rich.console import Console
 
     from fedconvex.audit.measure import Audit, MethodAudit
 
 
-HEADINGS = (
-    "method", "bias\n‖x − x*‖", "error floor\nf(x) − f*", "\nknown", "\nattracts", "contraction\npredicted",
-    "\nmeasured",
-)  # fmt: skip
 FILES = ("audit.json", "trajectories.parquet", "trajectories.csv", "audit.png")  # of which `save` writes three
-WIDE = 112  # columns of a terminal that fits every column
-
-
-def print_audit(audit: "Audit", console: "Console") -> None:
-    """Print the problem's constants and a table with one row for each method; narrow terminals get two rows each."""
-    from rich.table import Table
-    from rich.text import Text
-
-    constants, truth = audit.constants, audit.truth
-    console.print(Text.assemble((one_line(audit.source), "bold"), f": {audit.problem!r}"))
-    console.print(objective(audit.problem), highlight=False, markup=False)
-    facts = Table(box=None, show_header=False, padding=(0, 1))
-    facts.add_row(
-        "constants",
-        f"L {at_most(constants.L, 6)}",
-        f"mu {at_least(constants.mu, 6)}",
-        f"κ {at_most(constants.kappa, 4)}",
-    )
-    facts.add_row(
-        "heterogeneity",
-        f"B(0) = {constants.dissimilarity_at_zero:.4g}",
-        f"B near x* = {constants.dissimilarity_near_optimum:.4g}",
-        f"σ²(x*) = {constants.gradient_variance_at_optimum:.4g}",
-    )
-    facts.add_row(
-        "minimiser x*",
-        f"f* = {truth.value:.8g}",
-        f"‖error‖ {at_most(truth.distance_bound, 2)}",
-        "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity",
-    )
-    console.print(facts, highlight=False)
-    if audit.scaling is not None:
-        console.print(Text(one_line(str(audit.scaling)), "bold"))
-    rows = [(*HEADINGS, f"rounds to relative\nsuboptimality {audit.tolerance:g}"), *map(_row, audit.methods)]
-    if console.width < WIDE:
-        rows = [(name, *("\n".join(pair) for pair in zip(cells[0:6:2], cells[1:6:2], strict=True)), cells[6])
-                for name, *cells in rows]  # fmt: skip
-        rows[0] = ("method", "bias\nerror floor", "known\nattracts", "predicted\nmeasured", "rounds")
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    for column in rows[0]:
-        table.add_column(column, justify="left" if column == "method" else "right", no_wrap=True)
-    for row in rows[1:]:
-        table.add_row(*row)
-    console.print()
-    console.print(table, highlight=False)
-    for note in audit.notes:
-        console.print(note, highlight=False)
-    for method in audit.methods:
-        if method.predicted_at == "last round":
-            console.print(
-                f"{shorthand(method.method)}: contraction predicted at the last round, as the clients' memory at the "
-                "fixed point is not known",
-                highlight=False,
-            )
-    console.print()
-    recommended = audit.recommendation and text(audit.recommendation, with_objective=False)
-    recommended = recommended or "none, since the clients' Hessians do not fit into memory"
-    console.print(Text.assemble(("recommendation", "bold"), f": {recommended}"), highlight=False)
 
 
 def to_dictionary(audit: "Audit") -> dict[str, Any]:
     """The audit without trajectories, for JSON: numbers that are not finite become None."""
-    constants = {name: _json(value) for name, value in vars(audit.constants).items()}
     truth = audit.truth
-    return {
+    content = {
         "fedconvex": version("fedconvex"),
         "source": audit.source,
         "problem": repr(audit.problem),
@@ -106,15 +36,15 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
         "clients": audit.problem.num_clients,
         "dimension": audit.problem.dim,
         "tolerance": audit.tolerance,
-        "first_gap": _json(audit.first_gap),
-        "constants": constants,
+        "first_gap": audit.first_gap,
+        "constants": vars(audit.constants),
         "scaling": None if audit.scaling is None else _scaling(audit.scaling),
         "minimizer": {
             "point": truth.point.tolist(),
             "coefficients": coefficients(audit),
             "value": truth.value,
-            "distance_bound": _json(truth.distance_bound),
-            "gap_bound": _json(truth.gap_bound),
+            "distance_bound": truth.distance_bound,
+            "gap_bound": truth.gap_bound,
             "strong_convexity": truth.strong_convexity,
             "certainty": truth.certainty.value,
             "solver": truth.solver,
@@ -123,6 +53,8 @@ def to_dictionary(audit: "Audit") -> dict[str, Any]:
         "recommendation": None if audit.recommendation is None else audit.recommendation.to_dictionary(),
         "notes": list(audit.notes),
     }
+    found: dict[str, Any] = plain_data(content)
+    return found
 
 
 def coefficients(audit: "Audit") -> dict[str, float] | None:
@@ -134,27 +66,6 @@ def coefficients(audit: "Audit") -> dict[str, float] | None:
             key, number = f"{name} ({number})", number + 1
         found[key] = value
     return found or None
-
-
-def summary_of(audit: "Audit") -> Summary:
-    """The problem's constants and one row for each method, with the columns of `print_audit`."""
-    constants, truth = audit.constants, audit.truth
-    certified = "proved" if truth.certainty is Certainty.ENCLOSED else "no strong convexity"
-    headings = ("method", "bias", "floor", "known", "attracts", "contraction", "rounds")
-    rows = [(name, *cells[:4], cells[4], cells[6]) for name, *cells in map(_row, audit.methods)]
-    return Summary(
-        f"{audit.source}: {audit.problem!r}",
-        (
-            (
-                "constants",
-                f"L {at_most(constants.L, 6)}, mu {at_least(constants.mu, 6)}, κ {at_most(constants.kappa, 4)}",
-            ),
-            ("minimiser x*", f"f* = {truth.value:.8g}, ‖error‖ {at_most(truth.distance_bound, 2)}, {certified}"),
-        ),
-        headings,
-        tuple(rows),
-        (f"rounds to relative suboptimality {audit.tolerance:g}", *audit.notes),
-    )
 
 
 def table(audit: "Audit") -> "pandas.DataFrame":
@@ -217,7 +128,7 @@ def save(audit: "Audit", folder: Path) -> dict[Path, bool]:
     else:
         trajectories(audit).to_csv(table, index=False)
     contents = {
-        "audit.json": json.dumps(to_dictionary(audit), indent=1, allow_nan=False).encode(),
+        "audit.json": to_json(to_dictionary(audit), ascii_only=True).encode(),
         f"trajectories.{ending}": table.getvalue(),
     }
     replaced = {folder / name: _written(folder / name, content) for name, content in contents.items()}
@@ -255,34 +166,11 @@ def _arrow_table(columns: dict[str, Any]) -> Any:
     return pyarrow.Table.from_arrays([column(values) for values in columns.values()], names=list(columns))
 
 
-def _row(method: "MethodAudit") -> tuple[str, ...]:
-    converges = {True: "yes", False: "no", None: "not decided"}[method.attracting]
-    if method.bias is None or method.floor is None:
-        none = "no" if method.is_one_map else "–"
-        return shorthand(method.method), "–", "–", "–", none, "–", _rate(method.measured_contraction), method.outcome
-    if method.unique is False:
-        converges = "no: many"
-    return (
-        shorthand(method.method),
-        magnitude(method.bias),
-        magnitude(method.floor),
-        method.bias.certainty.value,
-        converges,
-        _rate(method.predicted_contraction),
-        _rate(method.measured_contraction),
-        method.outcome,
-    )
-
-
-def _rate(rate: float | None) -> str:
-    return "–" if rate is None else f"{rate:.5f}"
-
-
 def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
     def bounds(number: "Interval | None") -> dict[str, Any] | None:
         if number is None:
             return None
-        ends = {name: _json(getattr(number, name)) for name in ("value", "lower", "upper")}
+        ends = {name: getattr(number, name) for name in ("value", "lower", "upper")}
         return {**ends, "certainty": number.certainty.value}
 
     return {
@@ -291,9 +179,9 @@ def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
         "floor": bounds(method.floor),
         "unique": method.unique,
         "attracting": method.attracting,
-        "predicted_contraction": _json(method.predicted_contraction),
+        "predicted_contraction": method.predicted_contraction,
         "predicted_at": method.predicted_at,
-        "measured_contraction": _json(method.measured_contraction),
+        "measured_contraction": method.measured_contraction,
         "rounds_to_tolerance": method.rounds_to_tolerance,
         "outcome": method.outcome,
         "rounds_run": len(method.gaps) - 1,
@@ -301,10 +189,6 @@ def _method_dictionary(method: "MethodAudit") -> dict[str, Any]:
 
 
 def _scaling(scaling: Scaling) -> dict[str, Any]:
-    kappas = {"kappa": _json(scaling.kappa), "kappa_standardized": _json(scaling.standardized)}
+    kappas = {"kappa": scaling.kappa, "kappa_standardized": scaling.standardized}
     places = ("narrowest", "widest", "offset")
     return {**kappas, **{name: dict(zip(("feature", "value"), getattr(scaling, name), strict=True)) for name in places}}
-
-
-def _json(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,18 +1,17 @@
 """The result of `diagnose`: the causes with their numbers, and the run beside what its method reaches."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from fedconvex.audit.objectives import objective
 from fedconvex.audit.run_series import RunSeries
 from fedconvex.audit.twins import DeterministicTwin
+from fedconvex.json_files import plain_data
 from fedconvex.problems.base import Problem
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 Cause = Literal[
     "not stuck", "bias floor", "slow contraction", "divergence by stepsize", "sampling noise",
@@ -75,44 +74,10 @@ class RunDiagnosis(ShownResult):
 
     def to_dictionary(self) -> dict[str, Any]:
         """For JSON: numbers that are not finite become None."""
-        causes = [{**vars(found), "number": found.number if isfinite(found.number) else None} for found in self.causes]
+        causes = [plain_data(vars(found)) for found in self.causes]
         return {
             "objective": objective(self.problem),
             "cause": self.cause,
             "tolerance": self.tolerance,
             "causes": causes,
         }
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the run, the prediction for its method without chance, and the error floor; returns Matplotlib's axes.
-
-        The prediction starts at 0 and needs losses; gradient norms are drawn without it. Infinite numbers are left out.
-        """
-        from fedconvex.audit.run_diagnosis_figure import draw_run
-
-        return draw_run(self, axes)
-
-    def summary(self) -> Summary:
-        """The causes with their numbers, evidence and cures."""
-        rows = tuple((found.cause, found.quantity.rstrip(":"), f"{found.number:.4g}") for found in self.causes)
-        words = (f"{found.cause}: {kind}: {text}" for found in self.causes for kind, text in _words(found))
-        headings = ("cause", "quantity", "number (numeric)")
-        return Summary(_title(self.causes[0]), (), headings, rows, (*words, objective(self.problem)))
-
-    def __str__(self) -> str:
-        from textwrap import wrap
-
-        lines = []
-        for found in self.causes:
-            lines += [_title(found)]
-            for kind, text in _words(found):
-                lines += wrap(f"{kind}: {text}", 98, initial_indent="  ", subsequent_indent="  ")
-        return "\n".join([*lines, *wrap(objective(self.problem), 98)])
-
-
-def _title(found: StuckCause) -> str:
-    return f"{found.cause}: {found.quantity} {found.number:.4g} (numeric)"
-
-
-def _words(found: StuckCause) -> tuple[tuple[str, str], ...]:
-    return ("evidence", found.evidence), ("cure", found.cure)

@@ -1,6 +1,5 @@
 """`fedconvex audit`: where methods converge to on the user's data, how far that is from the minimiser, and how fast."""
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from fedconvex.commands.output_files import require_not_replaced, require_writable, saved
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.data import FederatedData
@@ -164,10 +164,11 @@ def audit(
     """Runs the audit of `fedconvex.audit`, saves its results and prints them."""
     from rich.text import Text
 
+    from fedconvex.audit.display import print_audit
     from fedconvex.audit.measure import audit as audit_problem
     from fedconvex.audit.methods import read_method
     from fedconvex.audit.recommendation import require_tolerance
-    from fedconvex.audit.report import FILES, print_audit, save, to_dictionary
+    from fedconvex.audit.report import FILES, save, to_dictionary
     from fedconvex.audit.scaling import require_comparable_scales
     from fedconvex.commands.terminal import console, error_console, say
     from fedconvex.data import load
@@ -223,7 +224,7 @@ def audit(
         )  # fmt: skip
         files = save(result, folder)
     if as_json:
-        say(json.dumps(to_dictionary(result), indent=1, allow_nan=False))
+        say(to_json(to_dictionary(result), ascii_only=True))
     else:
         output = console()
         output.print(Text(one_line(chosen)))

@@ -1,6 +1,5 @@
 """The command `fedconvex deep`: run a method on a PyTorch model, and compare the run with the theorems' bounds."""
 
-import json
 import os
 import time
 from math import isfinite
@@ -11,6 +10,7 @@ import typer
 
 from fedconvex.commands.terminal import say
 from fedconvex.errors import MissingLibrary
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.deep.runner import DeepRun
@@ -129,7 +129,7 @@ def run(
     if as_json:
         last = {name: value if isfinite(value) else None for name, value in result.to_frame().iloc[-1].items()}
         about = {"last": last, "statements": promises, "seconds": result.seconds, "stopped": result.stopped}
-        say(json.dumps(about, indent=1, allow_nan=False))
+        say(to_json(about, ascii_only=True))
     else:
         _print(result, promises, files)
     if result.stopped is not None:

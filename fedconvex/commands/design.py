@@ -1,6 +1,5 @@
 """The command `fedconvex design`: the parameters with which a method's proved rate is best, from mu and L alone."""
 
-import json
 from dataclasses import MISSING, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedconvex.commands.terminal import say
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.methods.base import Method
@@ -58,7 +58,7 @@ def design(
         say(note, err=as_json)
     if not complete:
         found = replace(found, before=None)
-    say(json.dumps(found.to_dictionary(), indent=1, ensure_ascii=False) if as_json else str(found))
+    say(to_json(found.to_dictionary()) if as_json else str(found))
 
 
 def _method(text: str, over: str | None) -> "tuple[Method | type[Method], list[str] | None, bool]":

@@ -1,6 +1,5 @@
 """`fedconvex diagnose`: why a run does not reach a tolerance, from the losses that it left."""
 
-import json
 import re
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fedconvex.commands.data_options import problem_from, with_data_options
+from fedconvex.json_files import to_json
 
 DIAGNOSE_HELP = """Why is a run stuck? From the losses of any framework's run, one for each round.
 
@@ -73,7 +73,7 @@ def diagnose(
         local_solver=None if solver_steps is None else GradientDescent(steps=solver_steps, stepsize=solver_stepsize),
         participation=None if participation is None else Uniform(participation),
     )
-    say(json.dumps(found.to_dictionary(), indent=1, allow_nan=False) if as_json else str(found))
+    say(to_json(found.to_dictionary(), ascii_only=True) if as_json else str(found))
     if found.cause != "not stuck":
         raise typer.Exit(1)
 

@@ -1,12 +1,12 @@
 """`fedconvex landscape`: what is known of each method, under which assumptions, proved or not, and how tight."""
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fedconvex.commands.terminal import say
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.landscape import KnownResult
@@ -59,7 +59,7 @@ def landscape(
 
     found = page.landscape(is_kept)
     if as_json:
-        say(json.dumps([asdict(result) for result in found], indent=1, ensure_ascii=False))
+        say(to_json([asdict(result) for result in found]))
     else:
         say(page.as_text(found) if found else "No result of the catalogue is about that setting.")
     if not found:

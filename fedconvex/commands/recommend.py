@@ -1,11 +1,11 @@
 """`fedconvex recommend`: which method to run on the user's data, with which parameters."""
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from fedconvex.commands.data_options import problem_from, with_data_options
+from fedconvex.json_files import to_json
 
 LIMITS = "Limits of the federation"
 RECOMMEND_HELP = """Which method to run on your data, with which parameters, and in how many rounds.
@@ -55,7 +55,7 @@ def recommend(
     found = recommended(
         problem, tolerance, rounds, local_steps, drawn, among=names, say=lambda line: say(line, err=True)
     )
-    say(json.dumps(found.to_dictionary(), indent=1, allow_nan=False) if as_json else str(found))
+    say(to_json(found.to_dictionary(), ascii_only=True) if as_json else str(found))
     best = found.best
     if not best.is_confirmed or best.predicted_rounds is best.measured_rounds is None:
         raise typer.Exit(1)

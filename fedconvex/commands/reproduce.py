@@ -87,8 +87,10 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
 
     from fedconvex.commands.output_files import saved
     from fedconvex.commands.terminal import console
+    from fedconvex.display.text import print_table
     from fedconvex.reproduce.inputs import missing
     from fedconvex.reproduce.pipeline import run_experiment
+    from fedconvex.reproduce.summary import number_table
 
     output = console()
     output.print(Text.assemble((experiment.id, "bold"), f"  {experiment.title}"), soft_wrap=True)
@@ -104,37 +106,23 @@ def _reproduce(experiment: "Experiment", out: Path, data_dir: Path | None, jobs:
         return False
     if summary["note"]:
         output.print(f"  quick: {summary['note']}", soft_wrap=True)
-    _print_numbers(summary, output)
-    _print_claims(summary["claims"], output)
+    if summary["numbers"]:
+        print_table(number_table(summary), output)
+    _print_claims(summary, output)
     output.print(f"  {time.perf_counter() - begun:.0f} s; {saved(dict.fromkeys(files, False))}\n", soft_wrap=True)
     return True
 
 
-def _print_numbers(summary: Mapping[str, Any], output: "Console") -> None:
-    from rich.table import Table
-
-    from fedconvex.reproduce.summary import agreement, columns
-
-    if not summary["numbers"]:
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2))
-    for name in ("", "published", "released code", "ours", "theory", ""):
-        table.add_column(name, justify="left" if not name else "right")
-    for row in summary["numbers"]:
-        table.add_row(row["what"], *columns(row), agreement(row))
-    output.print(table)
-
-
-def _print_claims(claims: list[dict[str, Any]], output: "Console") -> None:
+def _print_claims(summary: Mapping[str, Any], output: "Console") -> None:
     from rich.text import Text
 
+    from fedconvex.reproduce.summary import claims
+
     colours = {"reproduced": "green", "contradicted": "red", "not testable here": "yellow"}
-    for claim in claims:
-        verdict = (claim["verdict"], colours.get(claim["verdict"], ""))
-        output.print(Text.assemble("  ", verdict, f": {claim['claim']} ({claim['source']})"))
-        output.print(f"    {claim['number']}", soft_wrap=True)
-        if claim["note"]:
-            output.print(f"    {claim['note']}", soft_wrap=True)
+    for first, *others in claims(summary):
+        output.print(Text.assemble("  ", (first.verdict, colours.get(first.verdict, "")), f": {first.text}"))
+        for one in others:
+            output.print(f"    {one.remark}", soft_wrap=True)
 
 
 def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
@@ -151,7 +139,7 @@ def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
             continue
         kind = "quick runs, not conclusive" if result["quick"] else "full runs"
         output.print(Text.assemble((key, "bold"), f"  {kind.replace('runs', 'run')}, {result['date'][:10]}"))
-        _print_claims(result["claims"], output)
+        _print_claims(result, output)
         for claim in result["claims"]:
             of_kind = counts.setdefault(kind, {})
             of_kind[claim["verdict"]] = of_kind.get(claim["verdict"], 0) + 1
@@ -160,33 +148,19 @@ def _print_last_claims(results: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _print_list(known: "Mapping[str, Experiment]", data_dir: Path | None) -> None:
-    from rich.table import Table
-
     from fedconvex.commands.terminal import console
+    from fedconvex.display.documents import TableBlock
+    from fedconvex.display.text import print_table
     from fedconvex.reproduce.inputs import missing
 
-    table = Table(box=None, pad_edge=False)
-    for name, justify in (
-        ("id", "left"),
-        ("title", "left"),
-        ("needs", "left"),
-        ("full", "right"),
-        ("--quick", "right"),
-    ):
-        table.add_column(name, justify=justify, no_wrap=name == "id")  # type: ignore[arg-type]
+    rows = []
     for key, experiment in known.items():
-        needs = ", ".join(experiment.needs)
-        if needs:
-            needs += " (not found)" if missing(experiment, data_dir) else " (found)"
-        table.add_row(key, experiment.title, needs, _time(experiment.seconds), _time(experiment.quick_seconds))
-    console().print(table)
+        found = " (not found)" if missing(experiment, data_dir) else " (found)"
+        needs = ", ".join(experiment.needs) + found * bool(experiment.needs)
+        rows.append((key, experiment.title, needs, _time(experiment.seconds), _time(experiment.quick_seconds)))
+    print_table(TableBlock(("id", "title", "needs", "full", "--quick"), rows, 2), console())
 
 
 def _time(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 100
-        else f"{seconds / 60:.0f} min"
-        if seconds < 6000
-        else f"{seconds / 3600:.0f} h"
-    )
+    size, unit = (1, "s") if seconds < 100 else (60, "min") if seconds < 6000 else (3600, "h")
+    return f"{seconds / size:.0f} {unit}"

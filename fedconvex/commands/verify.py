@@ -1,6 +1,5 @@
 """The command `fedconvex verify`: checks the papers' statements by machine, compares with the recorded verdicts."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +9,7 @@ import typer
 from fedconvex.commands.output_files import require_files, require_writable
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import to_json
 from fedconvex.optional import require_library
 from fedconvex.safe_text import one_line
 
@@ -104,7 +104,7 @@ def verify(
 ) -> None:
     """Runs the proofs, prints one statement on a screen or many in a table, and writes what the options name."""
     if sentences:
-        from fedconvex.commands.verify_sentences import print_sentences
+        from fedconvex.commands.verify_table import print_sentences
 
         options = [step, json_file, html, latex, certificates, seconds, tries, rocq, kernel]
         if record or unrecorded or any(option is not None for option in options):
@@ -244,16 +244,17 @@ def _write(
     saved: list[Path] = []
     if json_file is not None:
         content = {"statements": [r.to_dictionary() for r in records], "totals": totals(records)}
-        text = json.dumps(content, indent=1, ensure_ascii=False)
+        text = to_json(content)
         if str(json_file) == "-":
             say(text)
         else:
             write_atomically(json_file, text.encode())
             saved.append(json_file)
     if latex is not None:
-        from fedconvex.proofs_checks.reporting.latex import appendix
+        from fedconvex.display.latex import document
+        from fedconvex.proofs_checks.reporting.views import appendix
 
-        write_atomically(latex, appendix(records).encode())
+        write_atomically(latex, document(appendix(records)).encode())
         saved.append(latex)
     if certificates is not None:
         from fedconvex.proofs_checks.export.proof_files import write_proofs

@@ -1,7 +1,6 @@
 """`fedconvex verify FILE.py`: the lemmas of one's own in a file, with federations that try to break them."""
 
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +12,7 @@ from fedconvex.claims.on_runs.random_parameters import NoFederation
 from fedconvex.claims.settings import NotASetting
 from fedconvex.claims.terms import parameters_in, without_names
 from fedconvex.commands.terminal import say
+from fedconvex.display.text import labelled
 from fedconvex.errors import LONGEST_SENTENCE, InvalidInput, short_text
 from fedconvex.proofs_checks.falsification import search
 from fedconvex.proofs_checks.own_lemmas import LemmaResult, checked, contents_in, lemmas_in
@@ -110,10 +110,7 @@ def said(claim: Claim, setting: ClaimSetting) -> str:
     names = parameters_in((claim, setting)) | setting.signs.keys() | {claim.rounds} - {""}
     display = Display.standard(names)
     shown, *meanings = display.stated(claim)
-    lines = _wrapped("claims", shown)
-    lines += _wrapped("where", "; ".join(m.removeprefix("where ") for m in meanings)) if meanings else []
-    return "\n".join([*lines, *_wrapped("assumes", "; ".join(phrases(setting, display, plain=True)))])
-
-
-def _wrapped(label: str, text: str) -> list[str]:
-    return [fill(text, WIDTH, initial_indent=f"{label:<12}", subsequent_indent=" " * 12, break_on_hyphens=False)]
+    where = "; ".join(meaning.removeprefix("where ") for meaning in meanings)
+    assumed = "; ".join(phrases(setting, display, plain=True))
+    found = {"claims": shown, "where": where, "assumes": assumed}
+    return "\n".join(line for label, words in found.items() for line in labelled(label, words, WIDTH))

@@ -1,74 +1,59 @@
-"""What `fedconvex verify` prints: a growing table, refuted statements with their reasons, totals; one step in full."""
+"""What `fedconvex verify` prints: a line for each result, what is refuted and why, totals; one step in full."""
 
 from collections.abc import Iterator
+from textwrap import fill
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from fedconvex.commands.terminal import console, say
+from fedconvex.display.documents import Paragraph
+from fedconvex.display.text import text
 from fedconvex.errors import InvalidInput
 from fedconvex.proofs_checks.evidence import Role
+from fedconvex.proofs_checks.reporting import views
+from fedconvex.proofs_checks.reporting.records import summary, totals
 from fedconvex.verdicts import Verdict
 
 if TYPE_CHECKING:
     from fedconvex.proofs_checks.reporting.records import Record
+    from fedconvex.proofs_checks.sentences.findings import SentenceFinding
     from fedconvex.statements.statement import Statement
 
 STYLES = {"proved": "green", "compared": "cyan", "refuted": "bold red", "unknown": "yellow", "assumed": "yellow"}
 
+HEADINGS = ("statement", "kind", "verdict", "lines", "tightness", "seconds")
+SENTENCE = 110  # columns
+WIDTHS = ("{:<26}", "{:<19}", "{:<8}", "{:>26}", "{:>10}", "{:>7}")
+
 
 def show(records: "Iterator[Record]", count: int, quiet: bool = False) -> "list[Record]":
-    """Prints results as they come and returns them: a growing table on a terminal, else lines; none if quiet.
+    """Prints a line for each result as it comes, and returns the results; no line if quiet.
 
     One statement alone is shown with all that is known of it, on one screen.
     """
     if quiet:
         return list(records)
     if count == 1:
-        from fedconvex.proofs_checks.reporting.screen import screen
-
         (one,) = records
-        say(screen(one))
+        say(views.screen(one))
         return [one]
-    table_console = console()
-    if not table_console.is_terminal:
-        found = []
-        for record in records:
-            found.append(record)
-            say("  ".join(_cells(record)))
-        return found
-    found = []
-    # No refreshing thread: the table changes only when a result arrives.
-    with Live(_table(found, count), console=table_console, vertical_overflow="visible", auto_refresh=False) as live:
-        for record in records:
-            found.append(record)
-            live.update(_table(found, count), refresh=True)
-    return found
-
-
-def _table(records: "list[Record]", count: int) -> Table:
-    left = f"{len(records)} of {count}" if len(records) < count else f"{count} statements"
-    table = Table(box=None, padding=(0, 1), header_style="bold", caption=left, caption_justify="left")
-    for heading in ("statement", "kind", "verdict"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("lines", "tightness", "seconds"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    output, found = console(), []
+    if output.is_terminal:
+        _say(output, "  ".join(map(str.format, WIDTHS, HEADINGS)), "bold")
     for record in records:
-        name, claim, verdict, *numbers = _cells(record)
-        table.add_row(name, claim, Text(verdict.strip(), STYLES[record.verdict]), *numbers)
-    return table
+        found.append(record)
+        _say(output, "  ".join(map(str.format, WIDTHS, _cells(record))), STYLES[record.verdict] * output.is_terminal)
+    return found
 
 
 def _cells(record: "Record") -> tuple[str, ...]:
     proof, compared, failing = len(record.lines(Role.PROOF)), len(record.lines(Role.COMPARED)), len(record.failing)
     counts = [f"{n} {word}" for n, word in ((proof, "proved"), (compared, "compared"), (failing, "misprinted")) if n]
-    return (
-        f"{record.identifier:<26}", f"{record.claim:<19}", f"{record.verdict.upper():<8}", f"{', '.join(counts):>26}",
-        f"{_tightness(record):>10}", f"{record.seconds:7.2f}",
-    )  # fmt: skip
+    seconds = f"{record.seconds:.2f}"
+    return record.identifier, record.claim, record.verdict.upper(), ", ".join(counts), _tightness(record), seconds
 
 
 def _tightness(record: "Record") -> str:
@@ -80,8 +65,6 @@ def _tightness(record: "Record") -> str:
 
 def print_findings(records: "list[Record]", changed: list[str], heading: str = "changed") -> None:
     """Prints refuted statements with what holds instead, undecided ones, totals, and each change after the heading."""
-    from fedconvex.proofs_checks.reporting.records import summary, totals
-
     output = console()
     if len(records) == 1:  # `show` has said all of this
         for line in changed:
@@ -106,15 +89,9 @@ def print_findings(records: "list[Record]", changed: list[str], heading: str = "
 
 def _print_refuted(output: Console, record: "Record") -> None:
     _say(output, f"\n{record.identifier} ({record.source}) is REFUTED", "bold red")
-    _say(output, f"  says: {record.words}")
-    if record.witness:
-        _say(output, f"  but: {record.witness['shows']}: {record.witness['found']}")
-        for line in record.witness["program"].splitlines():
-            _say(output, f"      {line}", "dim")
-    if record.corrected:
-        _say(output, f"  holds: {record.corrected['identifier']}: {record.corrected['words']}", "green")
-    if record.notes:
-        _say(output, f"  note: {record.notes}")
+    says = Paragraph(record.words, "says")
+    but = [Paragraph(f"{record.witness['shows']}: {record.witness['found']}", "but")] if record.witness else []
+    _say(output, text([says, *but, *views.program(record), *views.instead(record), *views.notes(record)]))
 
 
 def print_step(of: "Statement", number: int) -> None:
@@ -146,3 +123,30 @@ def print_step(of: "Statement", number: int) -> None:
 
 def _say(output: Console, line: str, style: str = "") -> None:
     output.print(Text(line, style), soft_wrap=True)
+
+
+def print_sentences(papers: list[str]) -> None:
+    """Prints the sentences of these papers, or of all, with verdicts; exit status 1 where a check fails."""
+    from fedconvex.proofs_checks.sentences.findings import SentenceVerdict, finding, summary
+    from fedconvex.theory.sentences import sentences
+
+    found = []
+    for sentence in sentences(*(name.strip().lower() for name in papers)):
+        found.append(finding(sentence))
+        say(sentence_shown(found[-1]) + "\n")
+    say(summary(found))
+    if any(one.verdict is SentenceVerdict.FAILED for one in found):
+        raise typer.Exit(1)
+
+
+def sentence_shown(found: "SentenceFinding") -> str:
+    """One sentence on a few lines."""
+    sentence = found.sentence
+    lines = [
+        f"“{sentence.quotation}” ({sentence.place})",
+        f"means: {sentence.means}",
+        f"found: {'; '.join(found.evidence)}",
+    ]
+    lines += [f"holds: {sentence.instead}"] if sentence.instead else []
+    text = [fill(line, SENTENCE, initial_indent="  ", subsequent_indent="    ") for line in lines]
+    return "\n".join([f"{sentence.identifier}  {found.verdict.value}", *text])

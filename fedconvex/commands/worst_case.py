@@ -1,6 +1,5 @@
 """The command `fedconvex worst-case`: a method's exact worst case over a class of clients, an interval with proof."""
 
-import json
 import math
 from dataclasses import MISSING, fields
 from enum import StrEnum
@@ -11,6 +10,7 @@ import typer
 
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.methods.base import Method
@@ -134,7 +134,7 @@ def worst_case(
     if note := explanation(method):
         say(note, err=as_json)
     if as_json:
-        say(json.dumps(to_dictionary(found, clients), indent=1, allow_nan=False, ensure_ascii=False))
+        say(to_json(to_dictionary(found, clients)))
     else:
         for line in lines(found, clients):
             say(line)

@@ -14,8 +14,7 @@ from fedconvex.conformance.findings import ConformanceFinding
 from fedconvex.conformance.identification.edits import PROPERTIES
 from fedconvex.conformance.implementation import ObservedRun
 from fedconvex.conformance.reference import Reference
-from fedconvex.safe_text import in_picture
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
@@ -167,16 +166,6 @@ class Report(ShownResult):
             lines += [f"    - {fault}" for fault in unseen]
         return "\n".join(lines)
 
-    def summary(self) -> Summary:
-        """The report's first lines; `report()` is all of it."""
-        title, *others = self.report().splitlines()
-        return Summary(title, notes=tuple(others))
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the error in each round and scenario, with the largest tolerance; returns Matplotlib's axes."""
-        drawn: Axes = self.figure(axes)
-        return drawn
-
     def issue(self) -> str:
         """A script of at most 25 lines, in NumPy alone, that shows the first deviation: to paste into an issue.
 
@@ -210,27 +199,16 @@ class Report(ShownResult):
         rows = [
             {"problem": run.scenario.name, "round": t, "deviation": gap, "tolerance": tolerance}
             for run, reference in zip(self.runs, self.references, strict=True)
-            for t, (gap, tolerance) in enumerate(zip(gaps(run, reference), self._tolerances(reference), strict=False))
+            for t, (gap, tolerance) in enumerate(zip(gaps(run, reference), self.tolerances(reference), strict=False))
         ]
         return pandas.DataFrame(rows, columns=["problem", "round", "deviation", "tolerance"])
 
-    def figure(self, ax: Any = None) -> Any:
-        """Plot the error in each round and scenario, with the largest tolerance. Returns Matplotlib's axes."""
-        from fedconvex.drawing import new_axes, tidy
+    def figure(self, ax: "Axes | None" = None) -> "Axes":
+        """The same as `plot`."""
+        return self.plot(ax)
 
-        ax = new_axes() if ax is None else ax
-        smallest = min(float(self._tolerances(reference).min()) for reference in self.references)
-        for run, reference in zip(self.runs, self.references, strict=True):
-            # errors of 0 have no logarithm: they are drawn far below every tolerance
-            ax.plot(np.maximum(gaps(run, reference), smallest / 1e3), marker="o", label=in_picture(run.scenario.name))
-        largest = np.max([self._tolerances(r)[-1] for r in self.references])
-        ax.axhline(largest, color="black", linestyle=":", label="largest tolerance")
-        ax.set(yscale="log", xlabel="round", ylabel="distance from the exact trajectory", title=in_picture(self.method))
-        tidy(ax)
-        ax.legend(frameon=False, fontsize=8)
-        return ax
-
-    def _tolerances(self, reference: Reference) -> np.ndarray:
+    def tolerances(self, reference: Reference) -> np.ndarray:
+        """What rounding explains in the arithmetic of the implementation, after every round."""
         return reference.tolerances(self.suspects.bits)
 
 

@@ -1,12 +1,10 @@
 """A conformance report as files for other programs: JSON, JUnit XML for CI servers, and an SVG badge."""
 
-import json
 import xml.etree.ElementTree as ElementTree
 from importlib.metadata import version
-from math import isfinite
-from typing import Any
 
 from fedconvex.conformance.report import Report
+from fedconvex.json_files import to_json
 from fedconvex.safe_text import one_line, printable
 
 FONT = "Verdana,DejaVu Sans,sans-serif"
@@ -24,22 +22,10 @@ def json_of(report: Report, target: str) -> bytes:
     content = {
         "implementation": target,
         "fedconvex": version("fedconvex"),
-        **_plain(report.to_dict()),
+        **report.to_dict(),
         "report": report.report(),
     }
-    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
-    return printable(text).encode()  # as in JSON's own escapes, so that lone surrogates can be written
-
-
-def _plain(value: Any) -> Any:
-    """The value with lists in place of tuples, and None in place of numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return value
+    return to_json(content).encode()
 
 
 def junit_of(report: Report, target: str) -> bytes:

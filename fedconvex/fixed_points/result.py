@@ -8,7 +8,6 @@ import numpy as np
 
 from fedconvex import arithmetic as arithmetics
 from fedconvex.arithmetic.base import Arithmetic
-from fedconvex.arithmetic.decimals import at_most
 from fedconvex.arithmetic.rationals import Array, Scalar, nearest_float
 from fedconvex.certainty import Certainty
 from fedconvex.errors import FedconvexError, InvalidInput, short_text
@@ -21,13 +20,10 @@ from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import CompositeProblem, parts_of
 from fedconvex.problems.quadratics import LeastSquares, QuadraticProblem
 from fedconvex.regularizers import Separable
-from fedconvex.shown import ShownResult, Summary, decided, number, some_of
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
-
-DECIDED_QUICKLY = 300  # numbers of a state up to which uniqueness and attraction are decided in a moment
 
 
 @final
@@ -170,48 +166,17 @@ class FixedPoint(ShownResult):
                 gap = gap + terms[0] - terms[1]
             return self.arithmetic.publish_scalar(gap)
 
-    def summary(self) -> Summary:
-        """The bias and the error floor with their certainty, whether the point is unique and attracting, the point."""
-        point, facts = self._floats(self.point), [("known", self.certainty.value)]
-        rows: tuple[tuple[str, ...], ...]
-        try:
-            minimizer, bias = self._floats(self.minimizer), self._floats(self.bias)
-            facts += [("bias ‖point − x*‖", _magnitude(self.bias_norm)), ("f(point) − f(x*)", _magnitude(self.gap))]
-            rows = tuple(
-                (str(i), number(point[i]), number(minimizer[i]), number(bias[i])) for i in some_of(len(point), 12)
-            )
-        except FedconvexError as error:
-            facts += [("bias", f"none: {error}")]
-            rows = tuple((str(i), number(point[i]), "–", "–") for i in some_of(len(point), 12))
-        if self.problem.num_clients * self.problem.dim <= DECIDED_QUICKLY:
-            facts += [("unique", decided(self.unique)), ("attracting", decided(self.attracting))]
-        else:
-            facts += [("unique, attracting", "computed by .unique and .attracting, which may take long here")]
-        title = f"fixed point of {short_text(self.method)} on {short_text(self.problem)}"
-        return Summary(title, tuple(facts), ("coefficient", "point", "minimiser", "bias"), rows)
-
     def to_frame(self) -> "pandas.DataFrame":
         """One row for each coefficient, in float64: coefficient, point, minimizer, bias (NaN without a minimiser)."""
         import pandas
 
-        point = self._floats(self.point)
+        point = floats_of(self.point)
         try:
-            minimizer, bias = self._floats(self.minimizer), self._floats(self.bias)
+            minimizer, bias = floats_of(self.minimizer), floats_of(self.bias)
         except FedconvexError:
             minimizer = bias = np.full(len(point), np.nan)
         columns = {"coefficient": np.arange(len(point)), "point": point, "minimizer": minimizer, "bias": bias}
         return pandas.DataFrame(columns)
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the coefficients of the fixed point and of the minimiser; returns Matplotlib's axes."""
-        from fedconvex.drawing import draw_coefficients
-
-        frame = self.to_frame()
-        series = {"fixed point": frame["point"].to_numpy(), "minimiser": frame["minimizer"].to_numpy()}
-        return draw_coefficients(series, f"fixed point of {short_text(self.method)}", "value", axes)
-
-    def _floats(self, values: Array) -> np.ndarray:
-        return np.asarray(arithmetics.of(values).to_float(values))
 
     def __repr__(self) -> str:
         floats = arithmetics.of(self.point).to_float(self.point)
@@ -219,10 +184,6 @@ class FixedPoint(ShownResult):
         return f"FixedPoint({short_text(self.method)}, point≈{shown}, {self.certainty.value})"
 
 
-def _magnitude(value: Scalar) -> str:
-    """A float's digits; of a ball the midpoint, or the upper bound where the ball contains 0."""
-    if not hasattr(value, "mid"):
-        return number(value)
-    from fedconvex.arithmetic.balls import lower_float, upper_float
-
-    return number(value.mid()) if lower_float(value) > 0 else at_most(max(upper_float(value), 0.0), 2)
+def floats_of(values: Array) -> np.ndarray:
+    """The nearest floats."""
+    return np.asarray(arithmetics.of(values).to_float(values))

@@ -9,21 +9,19 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex import memory
 from fedconvex.arithmetic.balls import lower_float, norm, upper_float
-from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.arithmetic.definiteness import smallest_eigenvalue_bound
 from fedconvex.arithmetic.krawczyk import enclose_zero
 from fedconvex.arithmetic.rationals import Array
 from fedconvex.certainty import Certainty
-from fedconvex.errors import InvalidInput, short_text
+from fedconvex.errors import InvalidInput
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import CompositeProblem
 from fedconvex.problems.quadratics import QuadraticProblem
-from fedconvex.shown import ShownResult, Summary, number, some_of
+from fedconvex.shown import ShownResult
 from fedconvex.validation import read_only
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 PRECISION = 128
 COPIES = 10  # of a point in balls, for the gradients of the clients and their mean
@@ -50,33 +48,11 @@ class GroundTruth(ShownResult):
     gap_bound: float  # rigorous upper bound on f(point) − f(x*), inf if unknown
     solver: str  # how the candidate was found; the bounds do not depend on it
 
-    def summary(self) -> Summary:
-        """The minimum with its bounds, and some of the minimiser's coefficients."""
-        kept = some_of(len(self.point), 12)
-        return Summary(
-            f"minimiser of {short_text(self.problem)}, {self.certainty.value}",
-            (
-                ("f(point)", number(self.value, 10)),
-                ("‖point − x*‖", at_most(self.distance_bound, 2)),
-                ("f(point) − f(x*)", at_most(self.gap_bound, 2)),
-                ("strong convexity", at_least(self.strong_convexity, 4)),
-                ("found by", self.solver),
-            ),
-            ("coefficient", "value"),
-            tuple((str(i), number(self.point[i])) for i in kept),
-        )
-
     def to_frame(self) -> "pandas.DataFrame":
         """One row for each coefficient of the minimiser: coefficient, value."""
         import pandas
 
         return pandas.DataFrame({"coefficient": np.arange(len(self.point)), "value": self.point})
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the minimiser's coefficients; returns Matplotlib's axes."""
-        from fedconvex.drawing import draw_coefficients
-
-        return draw_coefficients({"x*": self.point}, f"minimiser of {short_text(self.problem)}", "value", axes)
 
     @property
     def certainty(self) -> Certainty:

@@ -6,10 +6,11 @@ from typing import Any
 
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
+from fedconvex.display.documents import DocumentBlock, Heading, Paragraph, TableBlock
 from fedconvex.errors import InvalidInput
 from fedconvex.json_files import fault_in, read_json
-from fedconvex.proofs_checks.reporting.markup import Html, table, tag
 from fedconvex.report.plots import short
+from fedconvex.shown import decided
 
 CONSTANTS = {
     "L": "L", "mu": "μ", "kappa": "κ", "dissimilarity_at_zero": "B(0)", "dissimilarity_near_optimum": "B near x*",
@@ -30,10 +31,12 @@ SHAPE = {
         "outcome": str,
     }],
 }  # fmt: skip
-HEADINGS = ("bias ‖x − x*‖", "error floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds")
+HEADINGS = (
+    "method", "bias ‖x − x*‖", "error floor f(x) − f*", "attracts", "contraction predicted", "measured", "rounds",
+)  # fmt: skip
 
 
-def section(path: Path) -> Html:
+def section(path: Path) -> list[DocumentBlock]:
     """The problem's constants and a table of its methods, from audit.json or the folder that contains it.
 
     Raises InvalidInput for any other file.
@@ -50,25 +53,22 @@ def section(path: Path) -> Html:
     return _section(found)
 
 
-def _section(found: Mapping[str, Any]) -> Html:
+def _section(found: Mapping[str, Any]) -> list[DocumentBlock]:
     constants = "; ".join(_constant(name, found["constants"][name]) for name in CONSTANTS)
-    return tag(
-        "div",
-        tag("h3", str(found["source"])),
-        tag("p", f"{found['problem']}: {found['clients']} clients, {found['dimension']} unknowns. {constants}. "
-            f"The minimiser is {found['minimizer']['certainty']}; rounds are counted until "
-            f"(f(x) − f*) / (f(0) − f*) ≤ {found['tolerance']:g}."),
-        table(["method"], map(_method, found["methods"]), HEADINGS),
-    )  # fmt: skip
+    about = (
+        f"{found['problem']}: {found['clients']} clients, {found['dimension']} unknowns. {constants}. The minimiser is "
+        f"{found['minimizer']['certainty']}; rounds are counted until (f(x) − f*) / (f(0) − f*) ≤ "
+        f"{found['tolerance']:g}."
+    )
+    rows = [_method(row) for row in found["methods"]]
+    return [Heading(str(found["source"])), Paragraph(about), TableBlock(HEADINGS, rows, len(HEADINGS) - 1)]
 
 
-def _method(row: Mapping[str, Any]) -> Html:
-    attracts = {True: "yes", False: "no", None: "not decided"}[row["attracting"]]
+def _method(row: Mapping[str, Any]) -> tuple[str, ...]:
     where = " (at the last round)" if row.get("predicted_at") == "last round" else ""
-    cells = [_interval(row["bias"]), _interval(row["floor"]), attracts, _number(row["predicted_contraction"]) + where,
-             _number(row["measured_contraction"])]  # fmt: skip
-    numbers = (tag("td", cell, class_="number") for cell in cells)
-    return tag("tr", tag("td", row["method"]), *numbers, tag("td", str(row["outcome"]), class_="number"))
+    predicted, measured = (_number(row[f"{which}_contraction"]) for which in ("predicted", "measured"))
+    bias, floor = _interval(row["bias"]), _interval(row["floor"])
+    return row["method"], bias, floor, decided(row["attracting"]), predicted + where, measured, str(row["outcome"])
 
 
 def _interval(found: Mapping[str, Any] | None) -> str:

@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fedconvex.display.documents import DocumentBlock, Heading, ItemList, Paragraph
+from fedconvex.display.html import Html, html, tag
 from fedconvex.errors import InvalidInput
-from fedconvex.proofs_checks.reporting.markup import Html, mixed, table, tag
 from fedconvex.reproduce.specification import experiments
-from fedconvex.reproduce.summary import agreement, columns, last_results, read_summary, shown
+from fedconvex.reproduce.summary import choices, claims, last_results, number_table, read_summary
 
 PICTURE = "figure.png"
 LARGEST_FILE = 20_000_000  # bytes; our figures are far smaller
 MOST_PIXELS = 50_000_000  # of a figure
 PIXELS, COLOURS = 720, 32  # of a thumbnail: its width and number of colours
 ALL_PICTURES = 1_500_000  # bytes of all thumbnails together
-NOTHING = ("Nothing was run. ", tag("code", "fedconvex reproduce all --quick"), " runs them, ",
-           tag("code", "fedconvex report --results reproduced"), " shows them.")  # fmt: skip
-HEADINGS = ("published", "released code", "ours", "theory", "")
-CLASSES = {"reproduced": "proved", "contradicted": "refuted"}
+NOTHING = (
+    "Nothing was run. `fedconvex reproduce all --quick` runs them, `fedconvex report --results reproduced` shows them."
+)
 
 
 def load(folder: Path | None) -> dict[str, dict[str, Any]]:
@@ -44,61 +44,34 @@ def section(results: Mapping[str, Mapping[str, Any]], folder: Path | None) -> li
         picture = None if folder is None else _picture(folder, key, result)
         left -= 0 if picture is None else len(picture)  # beyond the limit results are shown without their figure
         parts.append(_experiment(key, result, picture if left >= 0 else None))
-    return [_counts(results), *parts] if parts else [tag("p", *NOTHING)]
+    return [html([Paragraph(_counts(results) if parts else NOTHING)]), *parts]
 
 
-def _counts(results: Mapping[str, Mapping[str, Any]]) -> Html:
+def _counts(results: Mapping[str, Mapping[str, Any]]) -> str:
     """The number of claims by verdict, over full runs only: reduced ones decide nothing."""
     full = [result for result in results.values() if not result["quick"]]
     verdicts = Counter(claim["verdict"] for result in full for claim in result["claims"])
     counted = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
     said = f"{len(results)} figures and tables, {len(full)} of them run in full. "
     said += f"The claims of these: {counted}. " if counted else ""
-    return tag("p", said + "A reduced run decides nothing." * (len(full) < len(results)))
+    return said + "A reduced run decides nothing." * (len(full) < len(results))
 
 
 def _experiment(key: str, result: Mapping[str, Any], picture: str | None) -> Html:
-    kind = "a reduced run" if result["quick"] else "a full run"
-    parts = [
-        tag("h3", tag("code", key), f" {result['title']}", id=f"reproduced-{key}"),
-        tag("p", f"{result['source']}. {kind.capitalize()} of {result['date'][:10]}.", class_="small"),
-    ]
-    if result["note"]:
-        parts.append(tag("p", mixed(result["note"])))
-    if result["numbers"]:
-        parts.append(table([""], map(_number, result["numbers"]), HEADINGS))
-    if result["claims"]:
-        parts.append(tag("ul", *map(_claim, result["claims"]), class_="claims"))
+    kind = "A reduced run" if result["quick"] else "A full run"
+    blocks: list[DocumentBlock] = [Heading(f"`{key}` {result['title']}")]
+    blocks.append(Paragraph("", remark=f"{result['source']}. {kind} of {result['date'][:10]}."))
+    blocks += [Paragraph(result["note"])] if result["note"] else []
+    blocks += [number_table(result)] if result["numbers"] else []
+    blocks += [ItemList(claims(result), lead="")] if result["claims"] else []
+    parts = [html(blocks)]
     if result["choices"]:
-        parts.append(_choices(result["choices"]))
+        summary = tag("summary", "What the paper leaves open, and what was chosen")
+        parts.append(tag("details", summary, html([ItemList(choices(result))])))
     if picture is not None:
-        parts.append(
-            tag("p", tag("img", src=picture, alt=f"The figure of our runs: {result['title']}", loading="lazy"))
-        )
+        about = f"The figure of our runs: {result['title']}"
+        parts.append(tag("p", tag("img", src=picture, alt=about, loading="lazy")))
     return tag("div", *parts, class_="experiment")
-
-
-def _number(row: Mapping[str, Any]) -> Html:
-    numbers = (tag("td", text, class_="number") for text in columns(row))
-    return tag("tr", tag("td", row["what"]), *numbers, tag("td", agreement(row), class_="small"))
-
-
-def _claim(claim: Mapping[str, Any]) -> Html:
-    verdict = tag("span", claim["verdict"], class_=f"verdict {CLASSES.get(claim['verdict'], 'unknown')}")
-    parts = [verdict, f" {claim['claim']} ", tag("span", f"({claim['source']})", class_="small")]
-    parts += [tag("br"), tag("span", str(claim["number"]), class_="small")]
-    parts += [tag("br"), tag("span", claim["note"], class_="small")] if claim["note"] else []
-    return tag("li", *parts)
-
-
-def _choices(choices: list[Mapping[str, Any]]) -> Html:
-    items = []
-    for one in choices:
-        said = f"{one['open']}: {one['choice']}."
-        said += f" Others: {one['alternatives']}." if one["alternatives"] else ""
-        said += "".join(f" {label}: {shown(value)}." for label, value in one["effect"].items())
-        items.append(tag("li", said))
-    return tag("details", tag("summary", "What the paper leaves open, and what was chosen"), tag("ul", *items))
 
 
 def _picture(folder: Path, key: str, result: Mapping[str, Any]) -> str | None:

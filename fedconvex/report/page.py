@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import final
 
+from fedconvex.display.html import Html, html, joined, table, tag
 from fedconvex.proofs_checks.evidence import Role
-from fedconvex.proofs_checks.reporting.markup import Html, joined, tag
 from fedconvex.proofs_checks.reporting.records import summary, totals
 from fedconvex.proofs_checks.reporting.results import Origin
 from fedconvex.report.contents import StatementEntry
@@ -40,7 +40,7 @@ def page(entries: list[StatementEntry], sections: Sections) -> str:
     """The HTML document. Apart from doctype, style and script it is well-formed XML, so that tests can parse it."""
     on_page = frozenset(entry.record.identifier for entry in entries)
     parts: list[tuple[str, str, Sequence[Html] | None]] = [
-        ("fails", "What fails", what_fails(entries, on_page) or [tag("p", "Nothing.")]),
+        ("fails", "What fails", [html(what_fails(entries), on_page) or tag("p", "Nothing.")]),
         ("statements", "The statements", [_controls(entries), *_list(entries, on_page)]),
         ("looseness", "How loose the bounds are", _looseness(entries, on_page)),
         ("reproduced", "The papers' figures, run again", sections.reproduced),
@@ -138,7 +138,7 @@ def _looseness(entries: list[StatementEntry], on_page: frozenset[str]) -> list[H
         "decrease the least decrease divided by the promise. 1 is a bound that is attained. Of two numbers the first "
         "is proved, the second attained. Without a bound of its own, both sides of a step are compared."
     )
-    return [tag("p", about), *_theorem4(on_page), looseness_table(loose)]
+    return [tag("p", about), *_theorem4(on_page), table(looseness_table(loose), on_page)]
 
 
 def _theorem4(on_page: frozenset[str]) -> list[Html]:

@@ -6,7 +6,7 @@ from math import ceil, floor, isfinite, log10
 from typing import final
 
 from fedconvex.arithmetic.decimals import Rounding, significant, without_trailing_zeros
-from fedconvex.proofs_checks.reporting.markup import Html, joined, tag
+from fedconvex.display.html import Html, joined, tag
 
 WIDTH, HEIGHT = 340, 230
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 10, 40  # margins

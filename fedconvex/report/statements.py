@@ -1,15 +1,16 @@
 """A statement on the page: a row of the list that opens to its formula, verdict, evidence and plots."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
+from fedconvex.display.documents import DocumentBlock, ItemList, Paragraph, TableBlock
+from fedconvex.display.html import Html, badge, html, table, tag
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
-from fedconvex.proofs_checks.reporting.html import badge, link, remarks, says, steps, used, verdict, what_holds
-from fedconvex.proofs_checks.reporting.markup import Html, joined, mixed, table, tag
 from fedconvex.proofs_checks.reporting.records import Record
 from fedconvex.proofs_checks.reporting.results import Origin
+from fedconvex.proofs_checks.reporting.views import proof, remarks, used, whole
 from fedconvex.proofs_checks.worst_cases.looseness.table import symbol
 from fedconvex.report.contents import Loose, StatementEntry
 from fedconvex.report.plots import Point, Series, list_of, plot, short
@@ -72,24 +73,20 @@ def _rounded_down(value: float, digits: int) -> str:
 
 def _inside(entry: StatementEntry, on_page: frozenset[str]) -> list[Html]:
     record = entry.record
-    if entry.origin is Origin.NONE:
-        found = tag("p", badge(record.verdict), f" This comes {Origin.NONE.value}.")
-    else:
-        found = verdict(record, entry.origin.value)
+    origin = f"it comes {Origin.NONE.value}" if entry.origin is Origin.NONE else entry.origin.value
     notes = remarks(replace(record, tightness=None))
-    return [*says(record), found, *what_holds(record, on_page), *notes, *_tightness(entry), *steps(record)]
+    return [html((*whole(record, origin), *notes), on_page), *_tightness(entry), html(proof(record))]
 
 
 def _tightness(entry: StatementEntry) -> list[Html]:
     if entry.record.tightness is None and not entry.looseness:
         return []
-    parts = used(entry.record)
-    if entry.looseness:
-        parts.append(looseness_table([entry], named=False))
-    return [tag("h3", "How much of the bound is used"), *parts, list_of([_runs(entry), _worst_cases(entry)])]
+    tables = [table(looseness_table([entry], named=False))] if entry.looseness else []
+    pictures = list_of([_runs(entry), _worst_cases(entry)])
+    return [tag("h3", "How much of the bound is used"), html(used(entry.record)), *tables, pictures]
 
 
-def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> Html:
+def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> TableBlock:
     """A table of bounds and exact worst cases at given parameters; `named`: with a column of the statements' names.
 
     Without columns for bounds if every entry compares two quantities of a run, and has no bound of its own.
@@ -101,10 +98,9 @@ def looseness_table(entries: Iterable[StatementEntry], named: bool = True) -> Ht
     for entry in entries:
         for number, one in enumerate(entry.looseness):
             bounds = ["", ""] if one.bound is None else [one.row.bound, one.row.worst]
-            name = tag("td", None if number else link(entry.record.identifier)) if named else None
-            cells = [tag("td", cell, class_="number") for cell in (*bounds * has_bounds, one.row.looseness)]
-            rows.append(tag("tr", name, tag("td", one.row.at, class_="small at"), *cells))
-    return table(names, rows, numbers)
+            name = "" if number else f"`{entry.record.identifier}`"
+            rows.append([name] * named + [one.row.at, *bounds * has_bounds, one.row.looseness])
+    return TableBlock(names + numbers, rows, len(numbers))
 
 
 def _runs(entry: StatementEntry) -> Html:
@@ -168,30 +164,21 @@ def _number(text: str) -> float:
     return int(top) / int(bottom or 1)
 
 
-def what_fails(entries: list[StatementEntry], on_page: frozenset[str]) -> list[Html]:
+def what_fails(entries: list[StatementEntry]) -> Iterator[DocumentBlock]:
     """The refuted statements with their corrected forms, then the printed lines that are false."""
-    parts = []
-    refuted = [e.record for e in entries if e.record.verdict == Verdict.REFUTED.value]
+    records = [entry.record for entry in entries]
+    refuted = [r for r in records if r.verdict == Verdict.REFUTED.value]
     if refuted:
-        rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.reason), tag("td", _instead(r.corrected, on_page)))
-                for r in refuted]  # fmt: skip
-        parts.append(table(["statement", "what fails", "what holds instead"], rows, class_="stacked"))
-    others = [e.record for e in entries if e.record.is_another_reading]
-    if others:
-        rows = [tag("tr", tag("td", link(r.identifier)), tag("td", r.as_printed), tag("td", r.holds)) for r in others]
-        parts.append(tag("p", "Statements that are proved, but not as they are printed:"))
-        parts.append(table(["statement", "as printed", "holds"], rows, class_="stacked"))
-    holding = [e.record for e in entries if e.record.verdict != Verdict.REFUTED.value]
-    lines = dict.fromkeys((record.identifier, step.place) for record in holding for step in misprinted(record))
+        rows = [(f"`{r.identifier}`", r.reason, _instead(r.corrected)) for r in refuted]
+        yield TableBlock(("statement", "what fails", "what holds instead"), rows)
+    if others := [(f"`{r.identifier}`", r.as_printed, r.holds) for r in records if r.is_another_reading]:
+        yield Paragraph("Statements that are proved, but not as they are printed:")
+        yield TableBlock(("statement", "as printed", "holds"), others)
+    lines = dict.fromkeys((r.identifier, step.place) for r in records if r not in refuted for step in misprinted(r))
     if lines:
-        parts.append(tag("p", "Displayed lines that fail as printed, in proofs that another way completes:"))
-        items = [tag("li", link(name), f": {place}") for name, place in lines]
-        parts.append(tag("ul", *items, class_="columns"))
-    return parts
+        yield Paragraph("Displayed lines that fail as printed, in proofs that another way completes:")
+        yield ItemList([f"`{name}`: {place}" for name, place in lines])
 
 
-def _instead(corrected: Mapping[str, str] | None, on_page: frozenset[str]) -> Html:
-    if corrected is None:
-        return Html("")
-    other = corrected["identifier"]
-    return joined([link(other) if other in on_page else tag("code", other), " ", mixed(corrected["words"])])
+def _instead(corrected: Mapping[str, str] | None) -> str:
+    return "" if corrected is None else f"`{corrected['identifier']}` {corrected['words']}"

@@ -17,13 +17,13 @@ from fedconvex.atomic_files import remove_leftovers, write_atomically
 from fedconvex.errors import PlainAverage
 from fedconvex.fingerprints import fingerprint
 from fedconvex.optional import require_library, version_of
+from fedconvex.progress import with_progress_bar
 from fedconvex.reproduce.inputs import problem_of, setting_of, task_of
 from fedconvex.reproduce.specification import Experiment
 from fedconvex.runs.checkpoints import libraries_of
 from fedconvex.sweeps import sweep
 from fedconvex.sweeps.local_processes import in_processes
 from fedconvex.sweeps.part_files import DIGITS, PartFiles
-from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import finished, merged, table_to_parquet, to_parquet
 
 if TYPE_CHECKING:

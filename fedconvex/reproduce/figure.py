@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedconvex.atomic_files import write_atomically
-from fedconvex.drawing import COLOURS, STYLES, picture_if_possible, tidy
+from fedconvex.drawing import COLOURS, STYLES, finished, picture_if_possible, tidy
 from fedconvex.reproduce.execution import rounds_of
 from fedconvex.reproduce.metrics import ExperimentMetrics, official_curves
 
@@ -70,8 +70,7 @@ def curves(measured: ExperimentMetrics) -> "Figure":
     for axes in all_axes[-1]:
         axes.set_xlabel("communication rounds")
     _legend_below(figure, 3 if len(places) < 3 else 4)
-    figure.suptitle(_title(measured, figure), fontsize=10)
-    return figure
+    return _titled(figure, measured)
 
 
 def _legend_below(figure: "Figure", columns: int) -> None:
@@ -147,12 +146,8 @@ def rounds(measured: ExperimentMetrics) -> "Figure":
                           textcoords="offset points", ha="right", fontsize=7)  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlabel("condition number κ")
-    axes.set_ylabel(f"communication rounds to F − F* ≤ {options['level']:g} (mean)")
-    axes.legend(frameon=False, fontsize=8)
-    figure.suptitle(_title(measured, figure), fontsize=10)
-    tidy(axes)
-    return figure
+    finished(axes, "condition number κ", f"communication rounds to F − F* ≤ {options['level']:g} (mean)", legend=True)
+    return _titled(figure, measured)
 
 
 def bars(measured: ExperimentMetrics) -> "Figure":
@@ -174,10 +169,9 @@ def bars(measured: ExperimentMetrics) -> "Figure":
     axes.set_xscale("log")
     axes.set_xlim(left=1)
     axes.set_xlabel(measured.experiment.figure.get("x", "models sent until the level is reached"))
-    _legend_below(figure, 2)
-    figure.suptitle(_title(measured, figure), fontsize=10)
     tidy(axes)
-    return figure
+    _legend_below(figure, 2)
+    return _titled(figure, measured)
 
 
 def histogram(measured: ExperimentMetrics) -> "Figure":
@@ -199,8 +193,7 @@ def histogram(measured: ExperimentMetrics) -> "Figure":
         tidy(axes)
     figure.axes[0].set_ylabel("clients")
     _legend_below(figure, 4)
-    figure.suptitle(_title(measured, figure), fontsize=10)
-    return figure
+    return _titled(figure, measured)
 
 
 def _figure(rows: float, columns: float) -> "Figure":
@@ -209,10 +202,12 @@ def _figure(rows: float, columns: float) -> "Figure":
     return Figure(figsize=(max(3.1 * columns, 7.5), max(2.3 * rows + 1.1, 4.2)), layout="constrained")
 
 
-def _title(measured: ExperimentMetrics, figure: "Figure") -> str:
+def _titled(figure: "Figure", measured: ExperimentMetrics) -> "Figure":
     experiment = measured.experiment
     text = f"{experiment.id}: {experiment.title}" + (" (quick)" if experiment.quick else "")
-    return textwrap.fill(text + (f"; {experiment.note}" if experiment.note else ""), int(12 * figure.get_figwidth()))
+    text += f"; {experiment.note}" if experiment.note else ""
+    figure.suptitle(textwrap.fill(text, int(12 * figure.get_figwidth())), fontsize=10)
+    return figure
 
 
 def _scale(axes: "Axes", column: str, log: bool) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from fedconvex.arithmetic.processor import processor
 from fedconvex.atomic_files import write_atomically
+from fedconvex.display.documents import Paragraph, TableBlock
 from fedconvex.errors import InvalidInput
 from fedconvex.expressions import Truth, evaluate, parsed
 from fedconvex.json_files import fault_in, read_json
@@ -215,12 +216,17 @@ def shown(value: Any) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def columns(row: Mapping[str, Any]) -> list[str]:
-    """The numbers of a row for people, in the order of COLUMNS; ours with the range over its seeds."""
+def number_table(result: Mapping[str, Any]) -> TableBlock:
+    """The numbers of a result; ours with the range over its seeds, and whether they agree with the published ones."""
+    headings = ("what", "published", "released code", "ours", "theory", "agrees")
+    return TableBlock(headings, [_row(row) for row in result["numbers"]], 5)
+
+
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     texts = {name: shown(row[name]) for name in COLUMNS}
     if "range" in row:
         texts["ours"] += f" ({' to '.join(map(shown, row['range']))})"
-    return list(texts.values())
+    return row["what"], *texts.values(), agreement(row)
 
 
 def agreement(row: Mapping[str, Any]) -> str:
@@ -234,28 +240,42 @@ def agreement(row: Mapping[str, Any]) -> str:
     return f"within {tolerance}" if row["agrees"] else f"no, not explained; the tolerance is {tolerance}"
 
 
+def claims(result: Mapping[str, Any]) -> list[list[Paragraph]]:
+    """The papers' claims with verdicts, each with its number and a note."""
+    return [
+        [Paragraph(f"{one['claim']} ({one['source']})", verdict=one["verdict"]),
+         *(Paragraph("", remark=text) for text in (str(one["number"]), one["note"]) if text)]
+        for one in result["claims"]
+    ]  # fmt: skip
+
+
+def choices(result: Mapping[str, Any]) -> list[str]:
+    """What the paper leaves open, what was chosen, and what it changes."""
+    return [
+        f"{one['open']}: {one['choice']}."
+        + (f" Others: {one['alternatives']}." if one["alternatives"] else "")
+        + "".join(f" {label}: {shown(value)}." for label, value in one["effect"].items())
+        for one in result["choices"]
+    ]
+
+
 def markdown(results: Mapping[str, Mapping[str, Any]]) -> str:
-    """All numbers, claims and choices, as the Markdown tables of the guide."""
-    numbers, claims, choices = list[Any](), list[Any](), list[Any]()
+    """All numbers, claims and choices as Markdown: three tables."""
+    numbers, verdicts, chosen = list[Any](), list[Any](), list[Any]()
     for key, result in results.items():
         kind = f"`{key}`" + (" (quick)" if result["quick"] else "")
-        for row in result["numbers"]:
-            numbers.append((kind, row["what"], *columns(row), agreement(row)))
-        claims += [
-            (kind, f"{claim['claim']} ({claim['source']})", f"**{claim['verdict']}**", _with_note(claim))
-            for claim in result["claims"]
-        ]
-        for choice in result["choices"]:
-            effect = "; ".join(f"{label}: {shown(value)}" for label, value in choice["effect"].items())
-            choices.append((kind, choice["open"], choice["choice"], choice["alternatives"], effect))
+        table = number_table(result)
+        numbers += [(kind, *row) for row in table.rows]
+        for first, *others in claims(result):
+            verdicts.append((kind, first.text, f"**{first.verdict}**", ". ".join(one.remark for one in others)))
+        for one in result["choices"]:
+            effect = "; ".join(f"{label}: {shown(value)}" for label, value in one["effect"].items())
+            chosen.append((kind, one["open"], one["choice"], one["alternatives"], effect))
+    heads = number_table({"numbers": []}).headings
     return "\n".join(
         (
-            markdown_table(("", "what", "published", "released code", "ours", "theory", "agrees"), numbers),
-            markdown_table(("", "claim", "verdict", "number"), claims),
-            markdown_table(("", "left open", "chosen", "otherwise", "what it changes"), choices),
+            markdown_table(("", *heads), numbers),
+            markdown_table(("", "claim", "verdict", "number"), verdicts),
+            markdown_table(("", "left open", "chosen", "otherwise", "what it changes"), chosen),
         )
     )
-
-
-def _with_note(claim: Mapping[str, Any]) -> str:
-    return str(claim["number"]) + (f". {claim['note']}" if claim["note"] else "")

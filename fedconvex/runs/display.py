@@ -7,19 +7,19 @@ import numpy as np
 from fedconvex import arithmetic as arithmetics
 from fedconvex.errors import short_text
 from fedconvex.runs.measurements import at_points
+from fedconvex.runs.simulation import Trajectory
 from fedconvex.safe_text import in_picture
-from fedconvex.shown import Summary, number, some_of
+from fedconvex.shown import Summary, drawn, number, some_of, summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from fedconvex.runs.simulation import Trajectory
 
 FEWEST = 8  # steps from which their growth tells anything
 DIVERGING, GROWING = 100.0, 2.0  # how many times as long the last steps are as the first ones
 
 
-def summary_of(trajectory: "Trajectory") -> Summary:
+@summary_of.register(Trajectory)
+def summary(trajectory: Trajectory) -> Summary:
     """The method, the problem, and the objective at some rounds; the gap where the minimiser is known already."""
     points = arithmetics.of(trajectory.points).to_float(trajectory.points)
     kept = some_of(len(points))
@@ -42,7 +42,7 @@ def summary_of(trajectory: "Trajectory") -> Summary:
     )  # fmt: skip
 
 
-def divergence(trajectory: "Trajectory") -> str:
+def divergence(trajectory: Trajectory) -> str:
     """A sentence with the evidence that the run diverges, or may; "" without evidence.
 
     Evidence is a point that is not finite, or steps that grow: a little while the objective is above its first value,
@@ -73,13 +73,13 @@ def divergence(trajectory: "Trajectory") -> str:
     )
 
 
-def draw_trajectory(trajectory: "Trajectory", axes: "Axes | None" = None) -> "Axes":
+@drawn.register(Trajectory)
+def draw_trajectory(trajectory: Trajectory, axes: "Axes") -> "Axes":
     """Plot the suboptimality over the rounds, or the objective where there is no minimiser; returns the axes."""
     from matplotlib.ticker import MaxNLocator
 
-    from fedconvex.drawing import label_decades, new_axes, tidy
+    from fedconvex.drawing import finished, label_decades
 
-    axes = new_axes() if axes is None else axes
     frame = trajectory.to_frame(("value", "gap"))
     gap = frame["gap"].to_numpy()
     is_gap = bool(np.isfinite(gap).any())
@@ -93,9 +93,6 @@ def draw_trajectory(trajectory: "Trajectory", axes: "Axes | None" = None) -> "Ax
         axes.set_yscale("log")
         if positive.max() > 1e3 * positive.min():
             label_decades(axes.yaxis)
-    axes.set_xlabel("communication rounds")
-    axes.set_ylabel("suboptimality f(x) − f*" if is_gap else "objective f(x)")
     word = divergence(trajectory).partition(":")[0]
-    axes.set_title(in_picture(short_text(trajectory.method), 70) + f", {word}" * bool(word), fontsize=10)
-    tidy(axes)
-    return axes
+    title = in_picture(short_text(trajectory.method), 70) + f", {word}" * bool(word)
+    return finished(axes, "communication rounds", "suboptimality f(x) − f*" if is_gap else "objective f(x)", title)

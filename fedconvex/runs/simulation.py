@@ -34,7 +34,7 @@ from fedconvex.runs.measurements import (
 )
 from fedconvex.runs.rounds import rounds_of
 from fedconvex.runs.simulator import SaveSchedule, SimulatedRound, Simulator, run_rounds
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 from fedconvex.types import Vector
 from fedconvex.validation import (
     from_torch,
@@ -49,7 +49,6 @@ from fedconvex.validation import points as points_of
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 
 @final
@@ -114,18 +113,6 @@ class Trajectory(ShownResult):
         points = arithmetics.of(self.points).to_float(self.points)
         found = at_points(self.problem, points, columns)
         return pandas.DataFrame({"round": np.arange(len(points)), **table(found, self.recorded)})
-
-    def summary(self) -> Summary:
-        """The objective at some of the rounds, and the evidence where the run diverges."""
-        from fedconvex.runs.display import summary_of
-
-        return summary_of(self)
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the suboptimality over the rounds, on new axes or on these; returns Matplotlib's axes."""
-        from fedconvex.runs.display import draw_trajectory
-
-        return draw_trajectory(self, axes)
 
 
 @method_then_problem

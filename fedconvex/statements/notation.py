@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, final
 
 from fedconvex.symbols import require_notation
 
@@ -86,3 +86,16 @@ class Parameter:
         low += [] if self.least is None else [f">= {self.least}"]
         high = [] if self.most is None else [f"<= {self.most}"]
         return ", ".join((["an integer"] if self.integer else []) + low + high) or "any"
+
+
+@final
+@dataclass(frozen=True)
+class Printed:
+    """A printed formula (LaTeX) that differs from the displayed one in more than its typography.
+
+    `here`: the formula in its place, where the difference is not in the displayed one: in a line of the proof that the
+    statement passes over, or in what a symbol means.
+    """
+
+    formula: str
+    here: str = ""

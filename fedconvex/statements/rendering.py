@@ -10,8 +10,7 @@ from fedconvex.claims import terms
 from fedconvex.claims.display.formulas import symbols_of
 from fedconvex.claims.display.letters import Display
 from fedconvex.claims.display.plain_text import from_latex
-from fedconvex.claims.display.printed import printed_beside
-from fedconvex.claims.display.statements import displayed
+from fedconvex.claims.display.statements import displayed, printed_beside
 from fedconvex.statements.assumptions.base import Assumption, OnParameters
 from fedconvex.statements.conditions import RELATIONS, Condition
 from fedconvex.statements.formula import CheckedFormula

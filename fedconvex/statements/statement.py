@@ -18,8 +18,7 @@ from fedconvex.statements.assumptions.base import Assumption, Given
 from fedconvex.statements.calculator import Calculator, P
 from fedconvex.statements.conditions import Condition
 from fedconvex.statements.letters import Letters
-from fedconvex.statements.notation import NUMBER, Parameter, Units
-from fedconvex.statements.printed import Printed
+from fedconvex.statements.notation import NUMBER, Parameter, Printed, Units
 from fedconvex.statements.recorded import Phrases, phrases
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedconvex.drawing import COLOURS, STYLES, new_axes, tidy
+from fedconvex.drawing import COLOURS, STYLES, finished, new_axes
 from fedconvex.errors import InvalidInput
 from fedconvex.names import checked_keywords
 from fedconvex.safe_text import in_picture
@@ -74,9 +74,5 @@ def draw_sweep(
     if np.nanmax(numbers) > 0 and np.nanmin(numbers) >= 0:
         axes.set_yscale("log")
     axes.set_xlim(left=0)
-    axes.set_xlabel(LABELS[x])
-    axes.set_ylabel(LABELS.get(y, in_picture(y)))
-    axes.set_title(f"{in_picture(chosen)}: median of {shown['seed'].nunique()} seeds, band: all of them", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
-    tidy(axes)
-    return axes
+    title = f"{in_picture(chosen)}: median of {shown['seed'].nunique()} seeds, band: all of them"
+    return finished(axes, LABELS[x], LABELS.get(y, in_picture(y)), title, legend=True)

@@ -17,6 +17,7 @@ from fedconvex.methods.base import Method
 from fedconvex.optional import require_library
 from fedconvex.problems.base import Problem
 from fedconvex.problems.composite import CompositeProblem
+from fedconvex.progress import with_progress_bar
 from fedconvex.sweeps.cell_runs import CellOutcome
 from fedconvex.sweeps.cluster import connected, run_on_cluster
 from fedconvex.sweeps.errors import Failure, SweepFailed
@@ -24,7 +25,6 @@ from fedconvex.sweeps.grid import Cell, Grid, Setting, make_grid
 from fedconvex.sweeps.local_processes import run_here, run_on_cores
 from fedconvex.sweeps.packed_problems import pack
 from fedconvex.sweeps.part_files import PartFiles
-from fedconvex.sweeps.progress_bar import with_progress_bar
 from fedconvex.sweeps.tables import finished, merged, table_to_parquet
 from fedconvex.validation import integer_at_least, truth_value
 

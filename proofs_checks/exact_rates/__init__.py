@@ -5,7 +5,6 @@
 | `draws` | σ, what the draw of P of m clients adds |
 | `approximate_newton`, …, `sampled` | the proofs, as in `fedconvex.theory.exact_rates` |
 | `instances` | the worst known federations |
-| `published` | the bounds that were known, and by what factor these are better |
 """
 
 from importlib import import_module

@@ -1,13 +1,10 @@
 """The field on one page: what is known of each method, under which assumptions, proved or not, and how tight.
 
-`python -m fedconvex.proofs_checks.reporting.landscape` prints the guide's page.
-
 A result is a statement of the catalogue that bounds where a round, a run or a fixed point leads; steps of proofs are
 left out. What the page says of a result is read off the statement's assumptions, its claim and its recorded verdict.
 """
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, final
@@ -38,48 +35,6 @@ WORK: dict[type[Assumption], str] = {
     known.InexactnessOfEach: "γ-inexact solutions", known.ProxError: "solutions with an error of b",
     known.GradientStepsFromCenter: "gradient steps", known.GradientSteps: "gradient steps",
 }  # fmt: skip
-HEAD = r"""# The landscape
-
-Made by `python -m fedconvex.proofs_checks.reporting.landscape` from the running code; `fedconvex landscape` prints it,
-for all methods or for those that fit your setting:
-
-```sh
-fedconvex landscape
-fedconvex landscape --strongly-convex --partial-participation --no-bounded-dissimilarity
-fedconvex landscape FedProx --json
-```
-
-```python
-from fedconvex.proofs_checks.reporting.landscape import landscape
-
-for result in landscape(lambda result: result.method == "Scaffnew"):
-    print(result.identifier, result.clients, result.verdict, result.used)
-```
-
-In a **round** of a federated method the server sends its point to clients, they work on their own functions $F_k$, and
-the server averages their answers. If the clients' functions differ, several local steps lead to other points than the
-objective's minimiser $x^*$, unless the method corrects for it. Theorems differ in what they assume:
-
-* **strongly convex, convex, nonconvex**: the curvature of every $F_k$ is at least $\mu > 0$, at least 0, or it may be
-  negative, too. They lead to a linear rate to the minimiser, to a rate of the values, and to one of the gradients.
-* **everyone, some clients**: who takes part in a round. With some, the bound is one in expectation over the draws.
-* **bounded dissimilarity** $B$: the mean of $\lVert\nabla F_k\rVert^2$ is at most $B^2\lVert\nabla f\rVert^2$ at the
-  server's points. At a minimiser of $f$ only clients that all have it as a stationary point satisfy this.
-* **bounded variance** $\sigma^2$: the mean of $\lVert\nabla F_k-\nabla f\rVert^2$ is at most $\sigma^2$; there the
-  clients may have different minimisers.
-* $\sigma_*^2$ in a bound is the mean of $\lVert\nabla F_k(x^*)\rVert^2$, at the minimiser alone: a number that every
-  federation with a minimiser has, so that nothing is assumed. `li_fedavg` compares the heterogeneity $\Gamma$ with it.
-* **bounded gradients** $G$: no $\lVert\nabla F_k\rVert$ exceeds $G$ at any point. The strongest of these: it gives
-  $\sigma^2\le G^2$ and $\sigma_*^2\le G^2$, and contradicts strong convexity.
-* $\Gamma$, the gap $f(x^*)-\sum_k p_k\min F_k$: $\sigma_*^2\le 2L\Gamma$ on $L$-smooth clients, and
-  $\Gamma\le\sigma_*^2/(2\mu)$ on $\mu$-strongly convex ones, so that the two are equivalent up to $\kappa$.
-* **similar Hessians** $\delta$: $\lVert\nabla^2F_k-\nabla^2f\rVert\le\delta$. It says nothing about linear terms, hence
-  nothing about $\sigma_*^2$; [worst cases](worst-cases.md) of DANE use it.
-
-*Proved* says that [the kernel](verify.md#the-kernel) has replayed a proof of the statement; *restated*, that it is in
-the paper's setting and not claimed to be in its words. *Used* is the largest part of the bound that a known exact
-instance uses: 1 is a bound that cannot be improved there. [looseness.md](looseness.md) has the other side.
-"""
 
 
 @final
@@ -197,39 +152,6 @@ def used(of: Statement) -> str:
     return "" if tightness is None else f"{float(tightness.quotient):.3g}"
 
 
-def as_markdown(results: list[KnownResult]) -> str:
-    """The page: a table of what there is, then each method's results."""
-    return "\n".join([HEAD, *_overview(results), *_methods(results)])
-
-
-def _overview(results: list[KnownResult]) -> Iterator[str]:
-    yield "How many results there are, for everyone and (with +) for some of the clients in a round:\n"
-    yield f"| method | {' | '.join(CLASSES)} |"
-    yield "|---|---|---|---|"
-    for method, some in groupby(results, key=lambda r: r.method):
-        of_method = list(some)
-        cells = [_counted([r for r in of_method if r.clients == kind]) for kind in CLASSES]
-        yield f"| [{method}](#{method.lower()}) | {' | '.join(cells)} |"
-    yield ""
-
-
-def _counted(results: list[KnownResult]) -> str:
-    some = sum(r.participation == SOME for r in results)
-    return f"{len(results) - some} + {some}" if results else "–"
-
-
-def _methods(results: list[KnownResult]) -> Iterator[str]:
-    for method, some in groupby(results, key=lambda r: r.method):
-        yield f"## {method}\n"
-        yield "| result | about | clients | takes part | needs | says | verdict | used |"
-        yield "|---|---|---|---|---|---|---|---|"
-        for r in some:
-            link = f"[`{r.identifier}`](statements.md#{r.identifier.replace('.', '')})"
-            cells = (link, r.about, r.clients, r.participation, r.needs, r.says, r.verdict, r.used)
-            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-        yield ""
-
-
 def as_text(results: list[KnownResult]) -> str:
     """The results for a terminal, three lines each."""
     lines = []
@@ -241,7 +163,3 @@ def as_text(results: list[KnownResult]) -> str:
             lines += [f"    {r.says}", *([f"    needs: {r.needs}"] if r.needs != "–" else [])]
         lines.append("")
     return "\n".join(lines).rstrip("\n")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(as_markdown(landscape()) + "\n")

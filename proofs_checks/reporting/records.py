@@ -4,8 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from fedconvex.claims.display.printed import printed_beside
-from fedconvex.claims.display.statements import displayed, setting_phrases
+from fedconvex.claims.display.statements import displayed, printed_beside, setting_phrases
 from fedconvex.json_files import fault_in
 from fedconvex.proofs_checks.claims import fingerprint_of_proof
 from fedconvex.proofs_checks.evidence import EvidenceLine, Role
@@ -87,9 +86,8 @@ class Record:
         if (fault := fault_in(data, SHAPE)) is not None:
             raise ValueError(fault)
         evidence = tuple(EvidenceLine(**line) for line in data["evidence"])
-        return cls(**{**data, "evidence": evidence, "assumptions": tuple(data["assumptions"]),
-                      "kernel": tuple(data["kernel"]), "printed": tuple(data["printed"]),
-                      "printed_plainly": tuple(data["printed_plainly"])})  # fmt: skip
+        tuples = {name: tuple(of) for name, of in data.items() if isinstance(of, list)}
+        return cls(**{**data, **tuples, "evidence": evidence})
 
 
 def record(result: "Result") -> Record:

@@ -8,10 +8,11 @@ from fedconvex.proofs_checks.reporting import cache
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.verification import papers_with_proofs, verify_all
-from fedconvex.statements.statement import Statement
+from fedconvex.statements.statement import Paper, Statement, key_of
 from fedconvex.theory import paper, statement
-from fedconvex.theory.catalogue import in_order
 from fedconvex.theory.others import is_own
+
+ORDER = ("definition", "assumption", "proposition", "theorem", "corollary", "lemma", "remark", "equation")
 
 
 class Origin(Enum):
@@ -34,6 +35,19 @@ def chosen(names: Iterable[str] = ()) -> list[Statement]:
         some = [*in_order(named), *named.ours.values()] if named else [statement(name)]
         found |= {one.identifier: one for one in some}
     return list(found.values())
+
+
+def in_order(paper: Paper) -> list[Statement]:
+    """A paper's statements by kind and number."""
+
+    def place(statement: Statement) -> tuple[int, float, str]:
+        kind, _, number = statement.number.lower().partition(" ")
+        # "Theorem 2.1.15" comes by its last number, because a book's chapters are not mixed here.
+        digits = "".join(c for c in number.partition(" ")[0] if c.isdigit() or c == ".")
+        major = float(digits.split(".")[-1]) if digits else 0.0
+        return (ORDER.index(kind) if kind in ORDER else len(ORDER), major, key_of(statement.number))
+
+    return sorted(paper, key=place)
 
 
 def results(of: Iterable[Statement], *, kept: bool = True, records: bool = False) -> Iterator[tuple[Record, Origin]]:

@@ -3,8 +3,7 @@
     from fedconvex.proofs_checks.sentences import finding
     finding(sentences("fedsplit")[0]).verdict
 
-A module for each paper, whose name may go on after an underscore. `python -m fedconvex.proofs_checks.sentences` writes
-the page of the guide.
+A module for each paper, whose name may go on after an underscore.
 """
 
 from fedconvex.proofs_checks.sentences.findings import SentenceFinding as SentenceFinding

@@ -5,7 +5,8 @@ that it is written for is found only if all of its evidence holds. Each check na
 which its evidence must not hold, so that it is known to be able to fail.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -153,3 +154,10 @@ def shown(number: int | Fraction) -> str:
     """A number for a reader: one of few digits as it is, a longer one by its first digits."""
     few = number.numerator.bit_length() + number.denominator.bit_length() < 50
     return str(number) if few else f"{float(number):.6g}…"
+
+
+def summary(found: Iterable[SentenceFinding]) -> str:
+    """How many sentences have which verdict, in one line."""
+    counts = Counter(one.verdict for one in found)
+    listed = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in SentenceVerdict if counts[verdict])
+    return f"{counts.total()} sentences: {listed}."

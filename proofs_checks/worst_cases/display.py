@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.errors import short_text
+from fedconvex.proofs_checks.worst_cases.result import WorstCase
 from fedconvex.safe_text import in_picture
-from fedconvex.shown import Summary, number
+from fedconvex.shown import Summary, drawn, number, summary_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from fedconvex.proofs_checks.worst_cases.result import WorstCase
 
 DIGITS = 8
 BARS = 15  # multipliers in a picture, the largest
 
 
-def summary_of(found: "WorstCase") -> Summary:
+@summary_of.register(WorstCase)
+def summary(found: WorstCase) -> Summary:
     """The question, the interval, how its bounds are known, and the multipliers, the largest first."""
     spec = found.question.spec
     facts = [("lower bound", bound(found.lower, Rounding.FLOOR)), ("upper bound", bound(found.upper, Rounding.CEILING))]
@@ -40,26 +40,23 @@ def bound(value: Any, rounding: Rounding) -> str:
     return f"{value} = {text}" if short else text
 
 
-def largest(found: "WorstCase") -> list[tuple[str, Fraction]]:
+def largest(found: WorstCase) -> list[tuple[str, Fraction]]:
     """The certificate's multipliers with their inequalities, the largest first."""
     return sorted(found.multipliers.items(), key=lambda item: -abs(item[1]))
 
 
-def draw_worst_case(found: "WorstCase", axes: "Axes | None" = None) -> "Axes":
+@drawn.register(WorstCase)
+def draw_worst_case(found: WorstCase, axes: "Axes") -> "Axes":
     """Draw the certificate's largest multipliers as bars, with the interval in the title; returns Matplotlib's axes."""
-    from fedconvex.drawing import COLOURS, new_axes, tidy
+    from fedconvex.drawing import COLOURS, finished
 
-    axes = new_axes() if axes is None else axes
     shown = largest(found)[:BARS][::-1]
     places = range(len(shown))
     axes.barh(places, [float(value) for _, value in shown], color=COLOURS[0])
     axes.set_yticks(places, [in_picture(name, 40) for name, _ in shown], fontsize=8)
-    axes.set_xlabel("multiplier of the inequality" if shown else "no bound was proved: there are no multipliers")
-    axes.set_ylabel("inequality")
+    x = "multiplier of the inequality" if shown else "no bound was proved: there are no multipliers"
     interval = f"in [{bound(found.lower, Rounding.FLOOR)}, {bound(found.upper, Rounding.CEILING)}]"
     if found.lower == found.upper:
         interval = bound(found.lower, Rounding.NEAREST)
     method = in_picture(short_text(found.question.spec.method), 60)
-    axes.set_title(f"{method}\n{in_picture(found.question.spec.metric)} {interval}", fontsize=10)
-    tidy(axes)
-    return axes
+    return finished(axes, x, "inequality", f"{method}\n{in_picture(found.question.spec.metric)} {interval}")

@@ -21,11 +21,10 @@ from fedconvex.proofs_checks.worst_cases.instances.replay import federation
 from fedconvex.proofs_checks.worst_cases.instances.resting_federations import representatives
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import ClientGroup, ClientGroups
 from fedconvex.proofs_checks.worst_cases.questions.question import Question
-from fedconvex.shown import ShownResult, Summary
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 INFINITE = float("inf")
 
@@ -221,12 +220,6 @@ class WorstCase(ShownResult):
             raise ValueError("nothing was proved")
         return Combination(self.certified, self.certificate.t, self.certificate.multipliers).lemma()
 
-    def summary(self) -> Summary:
-        """The interval with the origin of its bounds, and the certificate's multipliers."""
-        from fedconvex.proofs_checks.worst_cases.display import summary_of
-
-        return summary_of(self)
-
     def to_frame(self) -> "pandas.DataFrame":
         """Two rows, for the lower and the upper bound: bound, value (exact), known ("proved" or "attained")."""
         import pandas
@@ -234,12 +227,6 @@ class WorstCase(ShownResult):
         known = ["attained", "proved"] if self.question.spec.metric != "descent" else ["proved", "attained"]
         rows = {"bound": ["lower", "upper"], "value": [self.lower, self.upper], "known": known}
         return pandas.DataFrame(rows).astype({"value": object})
-
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw the certificate's largest multipliers, with the interval in the title; returns Matplotlib's axes."""
-        from fedconvex.proofs_checks.worst_cases.display import draw_worst_case
-
-        return draw_worst_case(self, axes)
 
     def __repr__(self) -> str:
         question, interval = self.question, [-_rounded_up(-self.lower), _rounded_up(self.upper)]

@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, given, seed, settings
 from kinds_of_files import picture
 from kinds_of_results import AUDIT, INTERVAL
 
+from fedconvex.display.html import tag
 from fedconvex.errors import FedconvexError, InvalidInput
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.export.proof_files import write_proofs
 from fedconvex.proofs_checks.kernel import Refused
 from fedconvex.proofs_checks.reporting import cache, recorded
-from fedconvex.proofs_checks.reporting.markup import tag
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.report import audits, contents, experiments
 from fedconvex.reproduce.summary import last_results, markdown

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import making
 from rich.cells import cell_len
 
 from fedconvex.claims.on_runs.admissibility import offences
@@ -15,11 +16,10 @@ from fedconvex.proofs_checks.claims import builder_of
 from fedconvex.proofs_checks.evidence import Role
 from fedconvex.proofs_checks.readings import UNDECIDED
 from fedconvex.proofs_checks.remarks import remarks_of
-from fedconvex.proofs_checks.reporting.markdown import as_markdown
 from fedconvex.proofs_checks.reporting.recorded import differences, recorded
 from fedconvex.proofs_checks.reporting.records import Record, record
 from fedconvex.proofs_checks.reporting.results import chosen
-from fedconvex.proofs_checks.reporting.screen import screen
+from fedconvex.proofs_checks.reporting.views import screen
 from fedconvex.shown import COLUMNS, LINES
 from fedconvex.theory import papers
 from fedconvex.verdicts import Verdict
@@ -48,7 +48,7 @@ def test_every_statement_is_decided_as_recorded(records: list[Record]) -> None:
 
 
 def test_the_guide_has_these_verdicts(records: list[Record]) -> None:
-    listed = dict(re.findall(r"^\| `([\w.]+)` \| (\w+)", as_markdown(records), re.MULTILINE))
+    listed = dict(re.findall(r"^\| `([\w.]+)` \| (\w+)", making("verdict_page").as_markdown(records), re.MULTILINE))
     assert listed == {r.identifier: r.verdict for r in records}
 
 

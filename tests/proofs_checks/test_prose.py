@@ -5,9 +5,9 @@ import re
 import pytest
 
 from fedconvex.claims.display.statements import displayed
-from fedconvex.proofs_checks.reporting import latex
-from fedconvex.proofs_checks.reporting.latex import mathematics, prose
-from fedconvex.proofs_checks.reporting.markup import math
+from fedconvex.display import latex
+from fedconvex.display.html import math
+from fedconvex.display.latex import mathematics, prose
 from fedconvex.theory import papers, statement
 
 STATEMENTS = {s.identifier: s for paper in papers().values() for s in paper.everything}

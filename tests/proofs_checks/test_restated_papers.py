@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documents import making
 
 import fedconvex as fc
 from fedconvex.methods.base import Cohort, State
@@ -19,8 +20,6 @@ from fedconvex.proofs_checks.remarks import Remarks
 from fedconvex.proofs_checks.verification import _conclude, load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import bounds_for, charles_konecny, fednova, gower, khaled, li_fedavg, papers, scaffnew, yuan_li
-from fedconvex.theory.catalogue import RESTATED as SAID
-from fedconvex.theory.catalogue import as_markdown
 from fedconvex.verdicts import Verdict
 
 pytestmark = pytest.mark.beyond_core  # replays proofs
@@ -52,7 +51,8 @@ def test_it_is_proved_and_said_to_be_restated(of: Statement) -> None:
     assert found.verdict is Verdict.PROVED
     assert (found.as_printed, found.holds) == (RESTATED, "as stated")
     assert of.source.endswith(", restated")
-    assert SAID in as_markdown([of.identifier])
+    page = making("statement_page")
+    assert page.RESTATED in page.as_markdown([of.identifier])
 
 
 def test_a_counterexample_to_a_restatement_is_none_to_the_paper() -> None:

@@ -10,7 +10,7 @@ from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.evidence import EvidenceLine
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting.records import record
-from fedconvex.proofs_checks.reporting.screen import screen
+from fedconvex.proofs_checks.reporting.views import screen
 from fedconvex.proofs_checks.verification import load
 from fedconvex.shown import LINES
 from fedconvex.statements.rendering import assumptions_of

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import sympy
+from documents import making
 from statement_makers import modules, statements
 
 from fedconvex import theory
@@ -13,7 +14,6 @@ from fedconvex.statements.assumptions import Assumption
 from fedconvex.statements.rendering import assumptions_of, parameters_of, text
 from fedconvex.statements.results import parts
 from fedconvex.theory import feddyn, fedprox
-from fedconvex.theory.catalogue import as_markdown
 from fedconvex.theory.feddyn.assumptions import ACTIVE
 
 # What is numbered in the papers, read off their pages.
@@ -105,7 +105,7 @@ def test_latex_is_the_formula_that_runs() -> None:
 
 
 def test_the_page_lists_every_statement() -> None:
-    found = re.findall(r"^### `([\w.]+)`", as_markdown(), re.MULTILINE)
+    found = re.findall(r"^### `([\w.]+)`", making("statement_page").as_markdown(), re.MULTILINE)
     assert sorted(found) == sorted(s.identifier for s in statements())
     for paper, names in NUMBERED.items():
         assert {f"{paper}.{name}" for name in names} <= set(found)
@@ -113,7 +113,7 @@ def test_the_page_lists_every_statement() -> None:
 
 @pytest.mark.beyond_core  # takes seconds
 def test_a_missing_statement_would_be_noticed() -> None:
-    text = as_markdown().replace("### `fedprox.theorem4`", "")
+    text = making("statement_page").as_markdown().replace("### `fedprox.theorem4`", "")
     assert "fedprox.theorem4" not in re.findall(r"^### `([\w.]+)`", text, re.MULTILINE)
 
 

@@ -17,10 +17,10 @@ from fedconvex.statements.notation import (
     SQUARED_LENGTH,
     VALUE,
     Parameter,
+    Printed,
     Shape,
     Units,
 )
-from fedconvex.statements.printed import Printed
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.feddyn import vectors
 

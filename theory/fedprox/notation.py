@@ -11,9 +11,9 @@ from fedconvex.statements.notation import (
     STEPSIZE,
     VALUE,
     Parameter,
+    Printed,
     Shape,
 )
-from fedconvex.statements.printed import Printed
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedprox import vectors
 

@@ -15,9 +15,9 @@ from fedconvex.statements.notation import (
     STEPSIZE,
     VALUE,
     Parameter,
+    Printed,
     Shape,
 )
-from fedconvex.statements.printed import Printed
 from fedconvex.statements.statement import Paper
 from fedconvex.theory.fedsplit.vectors import BLOCKS, ON_THE_WAY, START, SUBPROBLEM_CENTER
 

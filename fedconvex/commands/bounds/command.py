@@ -1,6 +1,5 @@
 """The command `fedconvex bounds`: list, show, compute, sweep and draw the papers' formulas."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typer.core import TyperCommand
 
 from fedconvex.commands.terminal import say
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import to_json
 
 if TYPE_CHECKING:
     from fedconvex.commands.bounds.formulas import Computable
@@ -113,7 +113,7 @@ def bounds(
     elif sweep:
         _sweep(entry, values, sweep, out, plot, as_json)
     elif not values:
-        say(_json(entry.to_dictionary()) if as_json else entry.text)
+        say(to_json(entry.to_dictionary()) if as_json else entry.text)
     else:
         require_complete(entry, values)
         _compute(entry, {**values, **defaults(entry, values)}, as_json)
@@ -121,28 +121,28 @@ def bounds(
 
 def _list(papers: "list[Paper]", as_json: bool) -> None:
     """Print every statement and calculator of the papers."""
-    from rich.table import Table
     from rich.text import Text
 
     from fedconvex.commands.bounds.formulas import entries
     from fedconvex.commands.terminal import console
+    from fedconvex.display.documents import TableBlock
+    from fedconvex.display.text import print_table
 
     if as_json:
-        say(_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
+        say(to_json({"statements": [entry.to_dictionary() for paper in papers for entry in entries(paper)]}))
         return
     output = console()
+    wide = output.width >= WIDE
     for paper in papers:
         output.print(Text(f"{paper.reference}\n{paper.convention}", style="bold"))
-        table = Table(box=None, padding=(0, 1), header_style="bold")
-        wide = output.width >= WIDE
-        for heading in ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says"):
-            table.add_column(heading, no_wrap=heading == "statement", overflow="fold")
+        rows = []
         for entry in entries(paper):
             call = f"{entry.calculator.name}({', '.join(entry.calculator.names)})"
             said = entry.statement.phrases if entry.statement is not None else None
             cells = (entry.claim, call, f"{entry.words} {said}" if said is not None and said.differs else entry.words)
-            table.add_row(entry.identifier, *map(Text, cells if wide else ["\n".join(cells)]))
-        output.print(table)
+            rows.append((entry.identifier, *(cells if wide else ["\n".join(cells)])))
+        headings = ("statement", "claim", "call", "says") if wide else ("statement", "claim, call, says")
+        print_table(TableBlock(headings, rows), output)
         output.print()
 
 
@@ -157,7 +157,7 @@ def _compute(entry: "Computable", values: "dict[str, Value]", as_json: bool) -> 
     left_values = evaluate(left, values) if left is not None and not missing(left, values) else {}
     signs = [number.sign for number in found.values()]
     if as_json:
-        say(_json(_result(entry, values, found, left_values)))
+        say(to_json(_result(entry, values, found, left_values)))
     else:
         _print(entry, values, found, left_values)
     if entry.positive and signs != [Sign.POSITIVE]:
@@ -195,7 +195,7 @@ def _sweep(
     for path, content in files.items():
         write_atomically(path, content)
     if as_json:
-        say(_json(result.to_dictionary()))
+        say(to_json(result.to_dictionary()))
     elif out is None:
         print_table(result, console() if sys.stdout.isatty() else None)
     for note in (*notes(result), *(saved({path: replaced}) for path, replaced in lost.items())):
@@ -254,7 +254,3 @@ def _result(
         "parts": None if single else numbers,
         "left": next(iter(left.values())).to_dictionary() if left else None,
     }
-
-
-def _json(dictionary: dict[str, Any]) -> str:
-    return json.dumps(dictionary, indent=1, allow_nan=False, ensure_ascii=False)

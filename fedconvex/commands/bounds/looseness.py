@@ -1,6 +1,5 @@
 """`fedconvex bounds STATEMENT … --worst-case`: the bound compared with the exact worst case, an interval with proof."""
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ import typer
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.commands.terminal import say
 from fedconvex.errors import FedconvexError, InvalidInput
+from fedconvex.json_files import to_json
 from fedconvex.validation import exact_number
 from fedconvex.verdicts import Verdict
 
@@ -48,7 +48,7 @@ def show(entry: Computable, texts: Mapping[str, str], as_json: bool) -> None:
         needs = f"it needs {error.argument} > 0, and that is {float(error.value):.6g}"
         raise FedconvexError(f"{entry.identifier} guarantees nothing here: {needs}") from None
     if as_json:
-        say(json.dumps(to_dictionary(found), indent=1, allow_nan=False, ensure_ascii=False))
+        say(to_json(to_dictionary(found)))
     else:
         for line in lines(found):
             say(line)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite
 from typing import Any, final
 
 from flint import ctx
@@ -15,6 +14,7 @@ from fedconvex.arithmetic.decimals import Rounding, rounding_context, significan
 from fedconvex.arithmetic.rationals import nearest_float, to_fraction
 from fedconvex.commands.bounds.parameters import written
 from fedconvex.errors import InvalidInput, NotConverged
+from fedconvex.json_files import plain_data
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.arguments import Arguments, parameter_of, to_ball
 from fedconvex.statements.functions import Irrational, Undecided
@@ -97,7 +97,7 @@ class PrintedNumber:
         with ctx.workprec(PRECISION):  # the precision to which ends are rounded
             floats = {"value": value, "lower": lower_float(self.ball), "upper": upper_float(self.ball)}
         return {
-            **{name: v if isfinite(v) else None for name, v in floats.items()},
+            **plain_data(floats),
             "exact": str(self.exact) if self.fits else None,
             "sign": self.sign.name.lower(),
         }

@@ -1,6 +1,5 @@
 """`fedconvex bounds --sweep`: a formula over a grid of parameters in floating point, as a table."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,10 @@ from fedconvex.arithmetic.rationals import nearest_float
 from fedconvex.commands.bounds.formulas import Computable, option
 from fedconvex.commands.bounds.parameters import Value, missing, require_complete, require_known, written
 from fedconvex.commands.terminal import say
+from fedconvex.display.documents import TableBlock
+from fedconvex.display.text import print_table as print_block
 from fedconvex.errors import InvalidInput
+from fedconvex.json_files import plain_data, to_json
 from fedconvex.statements import Calculator, Sign
 from fedconvex.statements.conditions import RELATIONS
 from fedconvex.statements.notation import Shape
@@ -93,7 +95,7 @@ class Sweep:
             "claim": self.entry.claim,
             "arguments": {name: written(value) for name, value in self.fixed.items()},
             "sweep": list(self.axes),
-            "rows": _records(self.frame),
+            "rows": plain_data(self.frame.astype(object).to_dict("records")),
             "refused": dict(self.refusals),
         }
 
@@ -127,17 +129,10 @@ def print_table(sweep: Sweep, console: "Console | None") -> None:
     if console is None:
         say(frame.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1), header_style="bold")
-    for name in frame.columns:
-        table.add_column(name, justify="right")
     rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
     if len(rows) > 2 * SHOWN + 1:
         rows[SHOWN:-SHOWN] = [["…"] * len(frame.columns)]
-    for row in rows:
-        table.add_row(*row)
-    console.print(table, highlight=False)
+    print_block(TableBlock(list(frame.columns), rows, len(frame.columns)), console)
 
 
 def notes(sweep: Sweep) -> Iterable[str]:
@@ -164,7 +159,7 @@ def file_content(sweep: Sweep, ending: str) -> bytes:
 
         return to_parquet(sweep.tidy)
     if ending == ".json":
-        return json.dumps(_records(sweep.tidy), indent=1, allow_nan=False).encode()
+        return to_json(sweep.tidy.astype(object).to_dict("records"), ascii_only=True).encode()
     return sweep.tidy.to_csv(index=False).encode()
 
 
@@ -281,12 +276,6 @@ def _axis(entry: Computable, name: str, text: str, parts: list[str], *, logarith
         if not len(points):
             raise InvalidInput("--sweep", text, f"{name} is an integer, and there is none", "give a wider range")
     return Axis(points, logarithmic)
-
-
-def _records(frame: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """The rows for JSON, NaN as None."""
-    rows = frame.astype(object).to_dict("records")
-    return [{str(name): None if value != value else value for name, value in row.items()} for row in rows]
 
 
 def _shown(value: Any) -> str:

@@ -13,11 +13,10 @@ from fedconvex.methods.base import Method
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import ClosedForm
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import decrease
 from fedconvex.proofs_checks.search.lyapunov.rate import Rate
-from fedconvex.shown import ShownResult, Summary, number
+from fedconvex.shown import ShownResult
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.axes import Axes
 
 UNITS = {"round": "rounds", "gradient": "gradients of a client", "byte": "vectors sent and received per client"}
 MOST_BITS = 1 << 14  # of the logarithms with which rounds are counted
@@ -96,8 +95,8 @@ class Design(ShownResult):
             [
                 {
                     "parameter": one.parameter, "value": float(one.value), "exact_value": str(one.value),
-                    "lower": 0.0 - float_at_least(-one.lower), "upper": _up(one.upper), "units": float(one.units),
-                    "cost_of_tenfold": one.cost,
+                    "lower": 0.0 - float_at_least(-one.lower), "upper": rounded_up(one.upper),
+                    "units": float(one.units), "cost_of_tenfold": one.cost,
                 }
                 for one in self.curve
             ]
@@ -123,41 +122,6 @@ class Design(ShownResult):
             ],
         }  # fmt: skip
 
-    def plot(self, axes: "Axes | None" = None) -> "Axes":
-        """Draw what a tenfold decrease costs over each parameter alone, relative to its best value."""
-        from fedconvex.proofs_checks.search.lyapunov.design_figure import draw_curves
-
-        return draw_curves(self, axes)
-
-    def summary(self) -> Summary:
-        """The parameters, what is proved, and how flat the optimum is."""
-        lower, upper = 0.0 - float_at_least(-self.rate.lower), _up(self.rate.upper)
-        known = "the rate exactly" if self.rate.lower == self.rate.upper else f"quadratics attain {lower:.8g}"
-        facts = [
-            ("squared errors a round", f"at most × {upper:.8g}, proved; {known}"),
-            ("decrease by a million", f"{self.rounds()} rounds, {number(float(self.rounds() * self.units))} "
-             f"{UNITS[self.per]}" if self.per != "round" else f"{self.rounds()} rounds"),
-        ]  # fmt: skip
-        if self.before is not None:
-            facts.append(("with the given parameters", f"at most × {_up(self.before.upper):.8g} a round"))
-        if self.theorem is not None:
-            facts.append(("theorem with this rate", f"{self.theorem} (fedconvex bounds {self.theorem})"))
-        rows = tuple(
-            (name, str(value) if len(str(value)) < 20 else number(value), *map(number, self.flat[name]),
-             str(self.closed_forms.get(name, "–")))
-            for name, value in self.parameters.items()
-        )  # fmt: skip
-        notes = ["Good from, to: both ends need at most 1.1 times as many units, as proved. That no other parameters "
-                 "are better is not proved."]  # fmt: skip
-        if self.closed_forms:
-            notes.append("Formulas: as good as the best found here, and a local optimum for quadratics at two other "
-                         "condition numbers.")  # fmt: skip
-        return Summary(
-            f"{type(self.method).__name__}, best per {self.per}: {number(self.rate.clients.lowest)}-strongly convex, "
-            f"{number(self.rate.clients.highest)}-smooth clients", tuple(facts),
-            ("parameter", "best", "good from", "to", "formula"), rows, tuple(notes),
-        )  # fmt: skip
-
 
 def fewest_rounds(rate: Fraction, reduction: Fraction) -> int:
     """The fewest T with rate^T <= reduction, exactly."""
@@ -177,5 +141,6 @@ def fewest_rounds(rate: Fraction, reduction: Fraction) -> int:
     return next(T for T in (whole, whole + 1, whole + 2) if rate**T <= reduction)
 
 
-def _up(bound: Any) -> float:
+def rounded_up(bound: Any) -> float:
+    """A float that is not below the bound, which may be infinite."""
     return bound if isinstance(bound, float) else float_at_least(bound)

@@ -1,23 +1,16 @@
-"""Tables of how loose the bounds are: `python -m fedconvex.proofs_checks.worst_cases.looseness.table` prints them."""
+"""How loose the bounds are at the numbers of the guide's tables and of the report."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction as F
 from typing import Any, final
 
 from fedconvex.arithmetic.decimals import Rounding, to_text
-from fedconvex.proofs_checks.number_tables import NumberTable
-from fedconvex.proofs_checks.remarks import remarks_of
-from fedconvex.proofs_checks.verification import load
 from fedconvex.proofs_checks.worst_cases.looseness.asked import identifier_of
-from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness, looseness
+from fedconvex.proofs_checks.worst_cases.looseness.factor import INFINITE, SAME, Looseness
 from fedconvex.proofs_checks.worst_cases.looseness.quotients import Quotient
-from fedconvex.statements.statement import ClaimType
-from fedconvex.theory import papers
 
 DIGITS = 4
-BOUNDS = (ClaimType.UPPER, ClaimType.LOWER, ClaimType.TIGHT)
 PROX: dict[str, Any] = {"mu": 50, "L": 1, "L_minus": 0, "B": F(6, 5)}
 DYN = {"L": 1, "num_clients": 10, "num_active": 10}
 SYMBOLS = {
@@ -168,41 +161,9 @@ def row(found: Looseness) -> LoosenessRow:
     return LoosenessRow(identifier, at, _bound(found), _worst(found), _ends(*found.factor), is_lemma)
 
 
-def used_at_most() -> Iterator[tuple[str, str, str]]:
-    """Bounds without a row for which the proofs know an instance: how much of the bound it uses, and how."""
-    rows = {identifier for identifier, _ in (*theorems(), *lemmas())}
-    for statement in (s for paper in papers().values() for s in paper.everything if s.claim_type in BOUNDS):
-        load(statement.paper.name)
-        known = None if statement.identifier in rows else remarks_of(statement).tightness
-        if known is not None:
-            used = "1" if known.attained else _short(F(float(known.quotient)), Rounding.FLOOR)
-            yield statement.identifier, used, known.how
-
-
-def of_theorem(identifier: str, numbers: dict[str, Any]) -> tuple[str, ...]:
-    """The cells of a theorem's row, computed."""
-    r = row(looseness(identifier, **numbers))
-    return f"`{r.statement}`", r.at, r.bound, r.worst, r.looseness
-
-
-def of_lemma(identifier: str, numbers: dict[str, Any]) -> tuple[str, ...]:
-    """The cells of a lemma's row, computed."""
-    r = row(looseness(identifier, **numbers))
-    return f"`{r.statement}`", r.at, r.looseness
-
-
-TABLES = {
-    "looseness_of_theorems": NumberTable(
-        ("statement", "at", "bound", "exact worst case", "looseness"), theorems, of_theorem
-    ),
-    "looseness_of_lemmas": NumberTable(("statement", "at", "looseness"), lemmas, of_lemma),
-    "used_by_instances": NumberTable(("statement", "used", "by"), used_at_most, lambda name, *of: (f"`{name}`", *of)),
-}
-
-
 def _bound(found: Looseness) -> str:
     """The bound; 1 for the quotient of a statement's two sides."""
-    return "1" if found.bound is None else _short(F(float(found.bound)), Rounding.NEAREST)
+    return "1" if found.bound is None else short(F(float(found.bound)), Rounding.NEAREST)
 
 
 def _worst(found: Looseness) -> str:
@@ -215,13 +176,10 @@ def _worst(found: Looseness) -> str:
 
 def _ends(lower: Any, upper: Any) -> str:
     if upper - lower <= SAME * abs(upper):
-        return _short(upper, Rounding.NEAREST)
-    return f"{_short(lower, Rounding.FLOOR)} … {'?' if upper == INFINITE else _short(upper, Rounding.CEILING)}"
+        return short(upper, Rounding.NEAREST)
+    return f"{short(lower, Rounding.FLOOR)} … {'?' if upper == INFINITE else short(upper, Rounding.CEILING)}"
 
 
-def _short(number: Any, rounding: Rounding) -> str:
+def short(number: Any, rounding: Rounding) -> str:
+    """A number in four digits."""
     return to_text(number, DIGITS, rounding, positional=True)
-
-
-if __name__ == "__main__":
-    sys.stdout.write("\n".join(table.as_markdown() for table in TABLES.values()))

@@ -167,7 +167,7 @@ def test_text_fits_a_page_and_frame_and_json_have_every_method(found: Recommenda
 def test_an_audit_ends_with_the_same_recommendation(capsys: pytest.CaptureFixture[str]) -> None:
     from rich.console import Console
 
-    from fedconvex.audit.report import print_audit
+    from fedconvex.audit.display import print_audit
 
     result = audit(PROBLEMS["least squares"], ["fedgd"], rounds=3, tolerance=1e-4)
     alone = fc.recommend(PROBLEMS["least squares"], 1e-4)

@@ -8,8 +8,8 @@ import pytest
 from designed_problems import measured
 
 import fedconvex as fc
+from fedconvex.audit.display import text
 from fedconvex.audit.recommendation_result import Recommendation, RecommendedMethod
-from fedconvex.audit.recommendation_text import text
 
 pytestmark = pytest.mark.beyond_core  # takes seconds
 

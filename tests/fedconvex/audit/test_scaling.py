@@ -135,7 +135,8 @@ def test_the_audit_and_its_file_have_both_condition_numbers() -> None:
     from rich.console import Console
 
     from fedconvex.audit import audit
-    from fedconvex.audit.report import print_audit, to_dictionary
+    from fedconvex.audit.display import print_audit
+    from fedconvex.audit.report import to_dictionary
 
     posed = problem("least squares", (1, 30, 1))
     result = audit(posed, ["fedgd"], rounds=5, feature_names=["a", "b", "c"])

@@ -8,11 +8,11 @@ from fractions import Fraction
 import pytest
 from page_reader import Read, text_of
 
+from fedconvex.display.html import Html, inline, math, tag
 from fedconvex.proofs_checks import verify
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.reporting.derivations import shown_lines
-from fedconvex.proofs_checks.reporting.markup import Html, math, mixed, tag
 from fedconvex.proofs_checks.reporting.recorded import as_recorded, recorded
 from fedconvex.proofs_checks.reporting.recorded import entry as entry_of
 from fedconvex.proofs_checks.reporting.records import Record, record
@@ -166,7 +166,7 @@ def test_markup_is_not_escaped_twice():
     assert tag("p", Html("<b>x</b>"), " < ", None, class_="a", hidden=True, title='"', id=None) == (
         '<p class="a" hidden="" title="&quot;"><b>x</b> &lt; </p>'
     )
-    assert mixed("a < $x$") == f"a &lt; {math('x')}"
+    assert inline("a < $x$") == f"a &lt; {math('x')}"
 
 
 def test_what_a_formula_smuggles_in_is_no_markup():

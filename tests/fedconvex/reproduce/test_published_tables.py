@@ -9,7 +9,7 @@ import pytest
 from fedconvex.errors import InvalidInput
 from fedconvex.reproduce.metrics import ExperimentMetrics
 from fedconvex.reproduce.specification import Experiment, read
-from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, columns, summarise
+from fedconvex.reproduce.summary import CONTRADICTED, NOT_TESTABLE, REPRODUCED, _verdict, number_table, summarise
 
 TABLE = """
 id = "test.table"
@@ -121,7 +121,7 @@ def test_every_entry_is_a_number(written: Any) -> None:
 def test_several_seeds_show_their_range(written: Any) -> None:
     """What takes FedAvg 3 models takes it 3 to 5; what no run reaches has no range."""
     numbers = summary_of(written(TABLE.replace("rounds = 5", "rounds = 5\nseeds = 3")), 3)["numbers"]
-    shown = {row["what"]: columns(row)[2] for row in numbers}
+    shown = {row[0]: row[3] for row in number_table({"numbers": numbers}).rows}
     assert (shown["near, 98.2 %: FedAvg"], shown["near, 98.2 %: SCAFFOLD"]) == ("4 (3 to 5)", "not reached")
     assert shown["near, 97.2 %: SCAFFOLD"] == "not reached (10 to not reached)"  # two of the three end too early
     assert not any("range" in row for row in summary_of(written(TABLE))["numbers"])

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fedconvex.sweeps import progress_bar
+from fedconvex import progress
 
 
 class Terminal(io.StringIO):
@@ -16,9 +16,9 @@ class Terminal(io.StringIO):
 def test_a_terminal_sees_the_runs_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
-    monkeypatch.setattr(progress_bar, "SECONDS_BEFORE_SHOWN", -1.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", -1.0)
     monkeypatch.setenv("TERM", "xterm")
-    assert list(progress_bar.with_progress_bar(iter("abc"), "runs", done=2, total=5)) == ["a", "b", "c"]
+    assert list(progress.with_progress_bar(iter("abc"), "runs", done=2, total=5)) == ["a", "b", "c"]
     assert "runs" in screen.getvalue()
     assert "5/5" in screen.getvalue()
     assert "left" in screen.getvalue()
@@ -27,12 +27,12 @@ def test_a_terminal_sees_the_runs_counted(monkeypatch: pytest.MonkeyPatch) -> No
 def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
-    assert list(progress_bar.with_progress_bar("abc", "runs", done=0, total=3)) == ["a", "b", "c"]
+    assert list(progress.with_progress_bar("abc", "runs", done=0, total=3)) == ["a", "b", "c"]
     assert screen.getvalue() == ""
 
 
 def test_elsewhere_nothing_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(progress_bar, "SECONDS_BEFORE_SHOWN", -1.0)
-    assert list(progress_bar.with_progress_bar("abc", "runs", done=0, total=3)) == ["a", "b", "c"]
-    assert list(progress_bar.with_progress_bar("abc", "runs", done=0, total=3, show=False)) == ["a", "b", "c"]
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_SHOWN", -1.0)
+    assert list(progress.with_progress_bar("abc", "runs", done=0, total=3)) == ["a", "b", "c"]
+    assert list(progress.with_progress_bar("abc", "runs", done=0, total=3, show=False)) == ["a", "b", "c"]
     assert capsys.readouterr().err == ""

@@ -11,13 +11,13 @@ from fedconvex.claims.claim import Claim
 from fedconvex.claims.display.letters import RELATIONS
 from fedconvex.claims.display.plain_text import from_latex, mixed
 from fedconvex.claims.terms import Number, Vector, free, inner, number, parameter, square
+from fedconvex.display.html import math
 from fedconvex.proofs_checks import papers_with_proofs
 from fedconvex.proofs_checks.claims import builder_of, derivation_of
 from fedconvex.proofs_checks.evidence import EvidenceLine
 from fedconvex.proofs_checks.kernel import proofs
 from fedconvex.proofs_checks.kernel.proofs import Cases, Combine, Derivation, During, LocalSteps, Root, facts, squares
 from fedconvex.proofs_checks.reporting.derivations import display_of, evidence_of, fact_in_words, shown_lines
-from fedconvex.proofs_checks.reporting.markup import math
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, papers

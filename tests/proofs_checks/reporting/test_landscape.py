@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from documents import making
 
 from fedconvex.methods import METHODS
 from fedconvex.proofs_checks.reporting.landscape import (
@@ -10,7 +11,6 @@ from fedconvex.proofs_checks.reporting.landscape import (
     CLASSES,
     EVERYONE,
     SOME,
-    as_markdown,
     is_result,
     landscape,
 )
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.beyond_core  # computes how much of each bound is used
 @pytest.mark.slow
 def test_the_page_lists_every_result() -> None:
     found = landscape()
-    listed = re.findall(r"^\| \[`([\w.]+)`\]", as_markdown(found), re.MULTILINE)
+    listed = re.findall(r"^\| \[`([\w.]+)`\]", making("landscape_page").as_markdown(found), re.MULTILINE)
     assert sorted(listed) == sorted(entry.identifier for entry in found)
     assert len(listed) > 50
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from fedconvex.claims.display.differences import MARK, normal, parsed, unmarked
-from fedconvex.claims.display.printed import printed_beside
 from fedconvex.claims.display.statements import displayed as displayed_statement
-from fedconvex.proofs_checks.reporting import latex
-from fedconvex.proofs_checks.reporting.line_breaks import LINE, in_lines, width
+from fedconvex.claims.display.statements import printed_beside
+from fedconvex.display import latex
+from fedconvex.display.documents import Heading
+from fedconvex.display.line_breaks import LINE, in_lines, width
 from fedconvex.theory import papers
 
 pytestmark = pytest.mark.beyond_core
@@ -88,7 +89,7 @@ def overfull(body: list[str], folder: Path) -> tuple[list[float], int]:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here: no width was measured")
 def test_tex_sets_every_heading_and_display_within_the_margin(tmp_path: Path) -> None:
     statements = [s for paper in papers().values() for s in paper.everything]
-    headings = [latex.heading(s.source, s.identifier, "COMPARED") for s in statements]
+    headings = [latex.block_as_latex(Heading(f"{s.source} (`{s.identifier}`): COMPARED")) for s in statements]
     wide, errors = overfull([*headings, *(latex.displayed(f) for f in formulas())], tmp_path)
     assert errors == 0
     assert max(wide, default=0) <= MOST

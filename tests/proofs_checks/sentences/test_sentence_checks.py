@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from documents import making
 
 from fedconvex.claims.claim import ClaimSetting, at_most
 from fedconvex.proofs_checks.kernel.proofs import Nonnegative
@@ -23,7 +24,6 @@ from fedconvex.proofs_checks.sentences.findings import (
     judged,
     shown,
 )
-from fedconvex.proofs_checks.sentences.page import as_markdown
 from fedconvex.statements.sentences import Sentence
 from fedconvex.theory.sentences import sentences
 
@@ -128,6 +128,6 @@ def test_distinct_draws_in_turn_favour_the_light_devices() -> None:
 
 @pytest.mark.beyond_core  # takes seconds
 def test_the_page_has_every_sentence() -> None:
-    text = as_markdown()
+    text = making("sentence_page").as_markdown()
     for one in sentences():
         assert f"### `{one.identifier}`\n" in text

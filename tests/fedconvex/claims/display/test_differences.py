@@ -7,8 +7,7 @@ import pytest
 
 from fedconvex.claims.display.differences import MARK, marked, marked_plainly, normal, parsed, unmarked
 from fedconvex.claims.display.plain_text import from_latex
-from fedconvex.claims.display.printed import printed_and_here, printed_beside
-from fedconvex.claims.display.statements import displayed
+from fedconvex.claims.display.statements import displayed, printed_and_here, printed_beside
 from fedconvex.errors import InvalidInput
 from fedconvex.statements.statement import Statement
 from fedconvex.theory import feddyn, fedprox, fedsplit, papers

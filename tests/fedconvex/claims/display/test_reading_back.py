@@ -54,7 +54,7 @@ from fedconvex.claims.terms import (
     sum_of_rounds,
     value,
 )
-from fedconvex.proofs_checks.reporting.markup import math
+from fedconvex.display.html import math
 from fedconvex.statements import Statement
 from fedconvex.statements.letters import Letters
 from fedconvex.statements.rendering import text as text_of

@@ -1,15 +1,23 @@
-"""The proofs as an appendix for a paper, with the check beside each step. Plain LaTeX with amsmath and amssymb."""
+"""Documents as LaTeX, plain with amsmath and amssymb: an appendix that compiles on its own, or is part of a paper."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from textwrap import wrap
 from typing import Any
 
 from fedconvex.claims.display.plain_text import SIGNS
-from fedconvex.proofs_checks.evidence import EvidenceLine
-from fedconvex.proofs_checks.reporting.line_breaks import in_lines
-from fedconvex.proofs_checks.reporting.records import Record, summary, totals
+from fedconvex.display.documents import (
+    INLINE,
+    CodeBlock,
+    DocumentBlock,
+    FormulaBlock,
+    Heading,
+    ItemList,
+    Paragraph,
+    lead_of,
+)
+from fedconvex.display.line_breaks import in_lines
 from fedconvex.symbols import GREEK
 
 HEAD = r"""\documentclass[10pt]{article}
@@ -25,61 +33,35 @@ HEAD = r"""\documentclass[10pt]{article}
 """
 CONTINUED = "\\\\\n"
 COMBINING = {"\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\bar", "\u0302": r"\hat"}
+MARKS = {"proved": r"$\checkmark$", "compared": r"$\approx$", "refuted": r"$\times$"}
 
 
-def appendix(records: list[Record]) -> str:
+def document(blocks: Iterable[DocumentBlock]) -> str:
     """A LaTeX document that compiles on its own; its body can be included in another."""
-    sums = totals(records)
-    counts = ", ".join(f"{n} {verdict}" for verdict, n in sums["statements"].items() if n)
-    counted = f"{len(records)} statements: {counts}. {summary(records)}."
-    return "\n".join([HEAD + plain(counted), "", *(_statement(record) for record in records), r"\end{document}", ""])
+    return "\n\n".join([HEAD, *map(block_as_latex, blocks), r"\end{document}", ""])
 
 
-def heading(source: str, identifier: str, verdict: str) -> str:
-    """Of a statement. An identifier is never cut: it may begin a line that a ragged margin leaves room for."""
-    return rf"\subsection*{{\raggedright {plain(source)} (\texttt{{{plain(identifier)}}}): {verdict}}}"
-
-
-def _statement(record: Record) -> str:
-    lines = [heading(record.source, record.identifier, record.verdict)]
-    lines += [words(record.words), displayed(record.formula)]
-    lines += [f"Then {displayed(record.conclusion)}"] if record.conclusion else []
-    if record.printed:
-        lines += ["The paper prints, with the difference underlined:", displayed(record.printed[0])]
-        lines += ["and here stands:", displayed(record.printed[1])]
-    lines.append(f"As printed: {words(record.as_printed)}. Holds: {words(record.holds)}.")
-    lines += [f"A counterexample to the other reading: {words(record.other_reading)}."] if record.other_reading else []
-    if record.assumptions:
-        lines.append("Assumes: " + "; ".join(mixed(a) for a in record.assumptions) + ".")
-    if record.kernel:
-        lines.append("Proved from: " + "; ".join(mixed(a) for a in record.kernel) + ".")
-    if record.evidence:
-        lines += [r"\begin{enumerate}", *map(_step, record.evidence), r"\end{enumerate}"]
-    lines += [words(record.reason) + "."] if not record.evidence or record.witness else []
-    if record.witness:
-        lines += [r"{\scriptsize\begin{verbatim}", _ascii(record.witness["program"]), r"\end{verbatim}}"]
-    if record.corrected:
-        lines += [
-            f"What holds (\\texttt{{{plain(record.corrected['identifier'])}}}): {words(record.corrected['words'])}",
-            displayed(record.corrected["formula"]),
-        ]
-    for label, text in (("Note", record.notes), ("Guarantees nothing", record.vacuous)):
-        lines += [f"{label}: {words(text)}"] if text else []
-    if record.tightness:
-        how = f" ({words(record.tightness['how'])})" if record.tightness["how"] else ""
-        lines.append(f"Largest part of the bound that was found to be used: {record.tightness['quotient']:.4g}{how}.")
-    return "\n\n".join([*lines, ""])
-
-
-def _step(line: EvidenceLine) -> str:
-    place = f"{plain(line.place)}; " if line.place else ""
-    mark = {"proved": r"$\checkmark$", "compared": r"$\approx$", "refuted": r"$\times$"}.get(line.verdict, "?")
-    because = " ".join(mixed(line.because).split()) if "$" in line.because else words(line.because)
-    return (
-        rf"\item {mark} \checkedby{{{place}{plain(line.engine)}}}"
-        f"{displayed(line.shown)}"
-        f" {because.removesuffix('.')}. {words(line.detail)}."
-    )
+def block_as_latex(block: DocumentBlock) -> str:
+    """The block as a part of a document."""
+    match block:
+        case Heading():
+            # an identifier is never cut: it may begin a line that a ragged margin leaves room for
+            return rf"\subsection*{{\raggedright {mixed(block.text)}}}"
+        case FormulaBlock():
+            return f"{lead_of(block) if block.lead is not None else ''}\n{displayed(block.latex)}".lstrip()
+        case CodeBlock():
+            return "\n".join([r"{\scriptsize\begin{verbatim}", _ascii(block.text), r"\end{verbatim}}"])
+        case Paragraph():
+            mark = MARKS.get(block.verdict, "?") if block.verdict else ""
+            remark = rf"\checkedby{{{plain(block.remark)}}}" if block.verdict and block.remark else mixed(block.remark)
+            return " ".join(filter(None, (mark, plain(lead_of(block)), mixed(block.text), remark)))
+        case ItemList(numbered=True):
+            made = (mixed(one) if isinstance(one, str) else "".join(map(block_as_latex, one)) for one in block.items)
+            items = (rf"\item {item}" for item in made)
+            return "\n".join([r"\begin{enumerate}", *items, r"\end{enumerate}"])
+        case ItemList():
+            return f"{lead_of(block)} {'; '.join(mixed(str(one)) for one in block.items)}."
+    raise NotImplementedError(type(block).__name__)
 
 
 def words(text: str) -> str:
@@ -93,9 +75,13 @@ def displayed(formula: str) -> str:
 
 
 def mixed(text: str) -> str:
-    """A text with formulas between dollars: the formulas stay, the rest is English with formulas in Unicode."""
-    pieces = text.split("$")
-    return "".join(f"${piece}$" if i % 2 else _spaced(piece) for i, piece in enumerate(pieces))
+    """Running text: formulas between dollars stay, the rest is English with formulas in Unicode."""
+    parts, end = list[str](), 0
+    for found in INLINE.finditer(text):
+        latex, name = found.groups()
+        parts += [_spaced(text[end : found.start()]), f"${latex}$" if name is None else rf"\texttt{{{plain(name)}}}"]
+        end = found.end()
+    return "".join([*parts, _spaced(text[end:])])
 
 
 def _spaced(piece: str) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from fractions import Fraction as F
 
+from number_tables import NumberTable
+
 import fedconvex as fc
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
-from fedconvex.proofs_checks.number_tables import NumberTable
 from fedconvex.proofs_checks.search.lyapunov.error_floors import error_floor
 from fedconvex.proofs_checks.search.lyapunov.nonconvex_rates import NonconvexRate
 from fedconvex.proofs_checks.search.lyapunov.sublinear_rates import SERVER, SublinearRate, sublinear_rate

@@ -1,16 +1,16 @@
-"""Tables of how fast methods converge: `python -m fedconvex.proofs_checks.search.lyapunov.table` prints them."""
+"""Tables of how fast methods converge."""
 
-import sys
 from collections.abc import Iterator
 from fractions import Fraction as F
+
+import floor_tables
+import theorem_tables
+from number_tables import NumberTable
 
 import fedconvex as fc
 from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.methods.base import Method
 from fedconvex.participation import Uniform
-from fedconvex.proofs_checks.exact_rates import table as theorems
-from fedconvex.proofs_checks.number_tables import NumberTable
-from fedconvex.proofs_checks.search.lyapunov import floors_and_convex_clients
 from fedconvex.proofs_checks.search.lyapunov.lyapunov import lyapunov
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import SmoothStronglyConvex
 
@@ -62,10 +62,6 @@ def rate(method: Method, kappa: int, K: int, m: int) -> tuple[str, ...]:
 
 TABLES = {
     "rates": NumberTable(("method", "κ", "clients", "rate per round", "known", "attained by"), rows, rate),
-    **floors_and_convex_clients.TABLES,
-    "theorems_on_rates": theorems.TABLE,
+    **floor_tables.TABLES,
+    "theorems_on_rates": theorem_tables.TABLE,
 }
-
-
-if __name__ == "__main__":
-    sys.stdout.write("\n".join(table.as_markdown() for table in TABLES.values()))

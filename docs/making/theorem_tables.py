@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from number_tables import NumberTable
+from published_rates import PUBLISHED, Published
 
 import fedconvex as fc
 from fedconvex.methods.base import Method
-from fedconvex.proofs_checks.exact_rates.published import PUBLISHED, Published
-from fedconvex.proofs_checks.number_tables import NumberTable
 from fedconvex.proofs_checks.remarks import remarks_of
 from fedconvex.proofs_checks.verification import load
 from fedconvex.statements.assumptions import Runs
