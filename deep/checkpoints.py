@@ -26,6 +26,7 @@ from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
 from fedconvex.fingerprints import fingerprint
 from fedconvex.locks import locked
+from fedconvex.memory import require
 from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least, truth_value
 
@@ -196,6 +197,8 @@ class DeepCheckpoint:
         from safetensors import SafetensorError, safe_open
 
         try:
+            size = self.path.stat().st_size
+            require(2 * size, "checkpoint", self.path, "its tensors", "delete it to start anew, or give another path")
             with safe_open(self.path, "pt") as file:
                 # Copies: the library's tensors are views of the mapped file, which the next checkpoint replaces.
                 tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping
