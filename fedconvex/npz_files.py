@@ -10,6 +10,7 @@ from fedconvex.errors import TooLarge
 from fedconvex.memory import NUMBER, readable, require
 
 MAX_BYTES = 4 * 2**30
+COPIES = 2  # of numbers as float64: whole, and divided among clients
 TEXT_COPIES = 6  # of text, of which every entry takes as much as the longest, while data are divided among clients
 SMALLER = "give fewer samples or features"
 
@@ -24,7 +25,7 @@ def names_of(archive: zipfile.ZipFile, argument: str, value: object, cure: str =
         with archive.open(member) as stream:
             kind, count = _announced(stream)
         # numbers may become float64; a member that is no array is only compared with its checksum
-        needed += count * (TEXT_COPIES * kind.itemsize if kind.kind in "SU" else kind.itemsize + NUMBER)
+        needed += count * (TEXT_COPIES * kind.itemsize if kind.kind in "SU" else kind.itemsize + COPIES * NUMBER)
     # also of what is no array: all are compared
     if max(needed // 2, sum(member.file_size for member in archive.infolist())) > MAX_BYTES:
         raise TooLarge(argument, value, f"unpacks to more than {readable(MAX_BYTES)} of numbers", cure)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDE = 1000  # columns from which a file is read by one thread
 COLUMN = 2**14  # bytes of a column's schema, statistics and place in a table
-COPIES = 3  # of numbers: as pyarrow's table, in pandas, as float64
+COPIES = 4  # of numbers: as pyarrow's table, in pandas, as float64, divided among clients
 TEXT_COPIES = 8  # of distinct texts: four bytes a character in Python, and as long again where they are compared
 LIST: list[Any] = []  # stands for every value of a nested column, of which only the type is reported
 

@@ -1,7 +1,8 @@
 """Small hostile files that processes with 2 GiB of addresses load, solve and audit.
 
-Run as a program with the folder of the files, a seed and the name of a set of attacks: it prints one line of JSON for each attack, with the outcome
-and the megabytes that the attack added at its peak. Each attack has a forked process of its own, which may abort.
+Run as a program with the folder of the files, a seed and the name of a set of attacks: it prints one line of JSON for
+each attack, with the outcome and the megabytes that the attack added at its peak. Each attack has a forked process of
+its own, which may abort.
 """
 
 import gzip
@@ -114,7 +115,7 @@ def resumed(file: Path) -> Any:
 
 def frugal(folder: Path, seed: int) -> Iterator[Attack]:
     """Files of some kilobytes that announce gigabytes, or unpack to them: each is read in little, or is too large."""
-    letters = ["x" * 2**24, *"yzyzyzyzyzy"]
+    letters = ["x" * 2**22, *"yzyzyzyzyzy"]
     np.savez_compressed(folder / "letters.npz", X=np.zeros((12, 2)), y=np.array(letters))
     for file in (repeated(folder, "t"), repeated(folder, "y"), nested(folder), folder / "letters.npz"):
         yield f"load {file.name}", lambda file=file: fc.data.load(file, clients=2, one_hot=["t"] * ("_t." in file.name),

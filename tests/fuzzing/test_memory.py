@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from memory_attacks import attempt, frugal
 from processes import python, require
+
+from fedconvex import memory
 
 pytestmark = pytest.mark.beyond_core
 
@@ -30,6 +33,7 @@ def faults(found: dict[str, tuple[str, float]]) -> dict[str, str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and measures memory as Linux does")
 class TestTwoGibibytes:
+    @pytest.mark.slow
     def test_small_files_take_little_or_are_too_large(self, tmp_path: Path) -> None:
         found = outcomes(tmp_path, 0, "frugal")
         assert faults(found) == {}
@@ -67,3 +71,11 @@ def test_readers_that_do_not_ask_would_be_noticed(tmp_path: Path) -> None:
     assert found["flint"][0] == "FAULT: signal 6"
     assert found["fill"][0].startswith("FAULT: MemoryError")
     assert found["touch"][1] > MEDIUM_FILE
+
+
+def test_every_reader_asks_before_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where next to nothing is left, each names the memory, not damage; a nested column is not read at all."""
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    for name, attack in frugal(tmp_path, 0):
+        outcome = attempt(attack)
+        assert re.search("are left|unpacks to more", outcome) or (name, outcome) == ("load nested.parquet", "answer")
