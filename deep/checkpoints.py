@@ -19,7 +19,7 @@ from torch import Tensor
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.atomic_files import require_room_for, write_atomically
+from fedconvex.atomic_files import require_place, require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.memory import OutOfMemory, is_out_of_memory
 from fedconvex.deep.processes import Processes
@@ -69,9 +69,7 @@ class DeepCheckpoint:
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
         file = Path(path)
-        if file.is_dir() or not file.absolute().parent.is_dir():
-            problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", file, problem, "give the path of a file in an existing folder")
+        require_place(file, "checkpoint")
         require_room_for(file, "checkpoint")
         _safetensors()  # a missing library is reported before the first round, not after the last
         number = integer_at_least(every, 1, "checkpoint_every")

@@ -21,7 +21,7 @@ from fedconvex import npz_files
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import require_place, write_atomically
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
@@ -71,9 +71,7 @@ class Checkpoint:
     computed_with: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
-            problem = "is a folder" if self.path.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", self.path, problem, "give the path of a file in an existing folder")
+        require_place(self.path, "checkpoint")
         if self.arithmetic.certainty is Certainty.ENCLOSED:
             raise InvalidInput("checkpoint", self.path, "balls are not saved", "use 'float' or 'exact' arithmetic")
 
