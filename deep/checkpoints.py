@@ -19,13 +19,14 @@ from torch import Tensor
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.atomic_files import require_room_for, write_atomically
+from fedconvex.atomic_files import require_place, require_room_for, write_atomically
 from fedconvex.deep.identities import RunIdentity
 from fedconvex.deep.memory import OutOfMemory, is_out_of_memory
 from fedconvex.deep.processes import Processes
 from fedconvex.errors import InvalidInput, MissingLibrary, ResumedElsewhere
 from fedconvex.fingerprints import fingerprint
 from fedconvex.locks import locked
+from fedconvex.memory import require
 from fedconvex.methods.base import State
 from fedconvex.validation import integer_at_least, truth_value
 
@@ -68,9 +69,7 @@ class DeepCheckpoint:
         if not isinstance(path, str | PathLike) or "\0" in str(path):  # type: ignore[redundant-expr]
             raise InvalidInput("checkpoint", path, "is not the path of a file", "give such as 'run.safetensors'")
         file = Path(path)
-        if file.is_dir() or not file.absolute().parent.is_dir():
-            problem = "is a folder" if file.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", file, problem, "give the path of a file in an existing folder")
+        require_place(file, "checkpoint")
         require_room_for(file, "checkpoint")
         _safetensors()  # a missing library is reported before the first round, not after the last
         number = integer_at_least(every, 1, "checkpoint_every")
@@ -196,6 +195,8 @@ class DeepCheckpoint:
         from safetensors import SafetensorError, safe_open
 
         try:
+            size = self.path.stat().st_size
+            require(2 * size, "checkpoint", self.path, "its tensors", "delete it to start anew, or give another path")
             with safe_open(self.path, "pt") as file:
                 # Copies: the library's tensors are views of the mapped file, which the next checkpoint replaces.
                 tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping

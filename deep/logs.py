@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
-from fedconvex.atomic_files import require_room_for, write_atomically
+from fedconvex.atomic_files import require_place, require_room_for, write_atomically
 from fedconvex.deep.loggers import TensorBoard, started, summary_writer
 from fedconvex.errors import InvalidInput
 from fedconvex.locks import locked
@@ -24,11 +24,8 @@ def require_log(target: "str | PathLike[str] | None") -> None:
     if not isinstance(target, str | PathLike) or "\0" in str(target):  # type: ignore[redundant-expr]
         raise InvalidInput("log", target, "is not the path of a file or folder", "give such as 'run.csv'")
     path = Path(target)
-    if not path.absolute().parent.is_dir():
-        raise InvalidInput("log", path, "lies in a folder that does not exist", "make the folder first")
-    if _is_table(path):
-        if path.is_dir():
-            raise InvalidInput("log", path, "is a folder", "give the name of a file")
+    if _is_table(path) or not path.absolute().parent.is_dir():
+        require_place(path, "log")
         require_room_for(path, "log")
         return
     if path.is_file():

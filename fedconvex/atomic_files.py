@@ -67,6 +67,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     _sync(path.parent)  # else, after a crash, the old file may be back
 
 
+def require_place(path: Path, argument: str) -> None:
+    """Raises InvalidInput unless the path is a file's, or free, in a folder: reading a pipe would never end."""
+    if not path.absolute().parent.is_dir():
+        problem = "lies in a folder that does not exist"
+    elif path.exists() and not path.is_file():
+        problem = "is a folder" if path.is_dir() else "is a pipe or a device, not a file"
+    else:
+        return
+    raise InvalidInput(argument, path, problem, "give the path of a file in an existing folder")
+
+
 def require_room_for(path: Path, argument: str) -> None:
     """Raises InvalidInput where the path's folder is not writable; call it before long work whose result goes there.
 

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class Compressor(ReadableParameters, ABC):
         instance_of(self.promise(shape[1]), Unbiased | Contractive, "promise", "a promise", "return Unbiased(omega) or "
                     "Contractive(delta)")  # fmt: skip
         values = arithmetic.array([0, self.factor(shape[1])])
-        kept: Any = self.kept(rows, generators, arithmetic)  # a user's code may give something else
+        kept: object = self.kept(rows, generators, arithmetic)  # a subclass may return anything
         if not (isinstance(kept, np.ndarray) and kept.dtype == bool and kept.shape == shape):
             what = f"keeps {kept.dtype} of shape {kept.shape}" if isinstance(kept, np.ndarray) else f"keeps {kept!r}"
             raise InvalidInput("compressor", self, what, f"return truth values of shape {shape} from `kept`")

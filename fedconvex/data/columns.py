@@ -1,5 +1,6 @@
 """What a column of a table holds: numbers, dates, or texts, with decimal commas read and missing values found."""
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -182,7 +183,7 @@ def of_texts(name: str, cells: Any, missing: frozenset[str] | None = None) -> Co
 
 def is_any_number(text: str) -> bool:
     """Whether the text is a number with one of the decimal marks."""
-    return not np.isnan([as_number(text), as_number(text, ",")]).all()
+    return not all(math.isnan(as_number(text, mark)) for mark in NUMERAL)
 
 
 def of_series(name: str, series: "pandas.Series[Any]", missing: frozenset[str] | None = None) -> Column:
@@ -191,7 +192,12 @@ def of_series(name: str, series: "pandas.Series[Any]", missing: frozenset[str] |
     from pandas.api import types
 
     if isinstance(series.dtype, pd.CategoricalDtype):
-        series = series.astype(series.cat.categories.dtype)
+        categories = series.cat.categories
+        if types.is_string_dtype(categories.dtype):  # rows share one object of each text: a copy in each may not fit
+            each = np.array([*categories, None], dtype=object)[series.cat.codes]
+            series = pd.Series(each, dtype=object)
+        else:
+            series = series.astype(categories.dtype)
     kind, present = series.dtype, series.notna().to_numpy()
     if types.is_complex_dtype(kind):
         return Column(name, NO_CODES, (), other=str(kind))

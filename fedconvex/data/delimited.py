@@ -291,7 +291,7 @@ def _targets(cells: list[str], line: int) -> np.ndarray:
     except _Untidy:
         if any(map(_is_number, cells)):
             raise
-        return as_targets(np.array(cells))
+        return as_targets(np.array(cells, dtype=object))
     if any(map(written_too_long, cells)):
         raise _Untidy(line)
     return as_targets(numbers)

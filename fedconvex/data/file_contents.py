@@ -10,18 +10,27 @@ from typing import IO, cast
 
 from fedconvex.data.table import MAX_BYTES, bad_file
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import FREE, require
 
 CHUNK = 2**20
+BLOCK = 2**26  # bytes of contents for which memory is asked at once; a buffer that grows leaves an eighth empty
+TEXT_BLOCK = 2**22  # bytes of text, likewise
+AS_OBJECTS = 20  # bytes that a byte of text takes in Python: cells of two characters are objects of 50 bytes
+SMALLER = "give a smaller file, or a machine with more memory"
 MAX_LINE = 2**27  # bytes; a file without line ends must not fill the memory before it is refused
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a text file, numbered from 1. Raises InvalidInput if the file cannot be read to its end."""
-    number = size = 0
+    number, size, asked = 0, 0, TEXT_BLOCK // AS_OBJECTS
     try:
         with open_bytes(path) as stream:
             while line := stream.readline(MAX_LINE):
                 number, size = number + 1, size + len(line)
+                if size > asked:
+                    asked = size + TEXT_BLOCK
+                    purpose = f"the text from line {number} on"
+                    require(AS_OBJECTS * max(TEXT_BLOCK, len(line)), "path", path, purpose, SMALLER)
                 if len(line) == MAX_LINE:
                     raise bad_file(path, f"line {number}: is longer than {MAX_LINE} bytes", "break it into lines")
                 if size > MAX_BYTES:
@@ -54,8 +63,11 @@ def buffered(stream: IO[bytes], limit: int = MAX_BYTES) -> io.BytesIO:
     The result's `getvalue` and `getbuffer` make no second copy.
     """
     # stream.read(limit) would allocate `limit` bytes at once, also for a short file whose header lies about its size.
-    data = io.BytesIO()
+    data, asked = io.BytesIO(), FREE
     for piece in chunks(stream, limit):
+        if data.tell() >= asked:  # a few bytes may unpack to gigabytes
+            asked = data.tell() + BLOCK
+            require(BLOCK + data.tell() // 8, "path", getattr(stream, "name", "a stream"), "the file's bytes", SMALLER)
         data.write(piece)
     return data
 

@@ -1,26 +1,24 @@
 """`read_table`: reads the samples of a CSV, TSV, Parquet, NPZ or LIBSVM file."""
 
 import io
-import math
 import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 
+from fedconvex import npz_files
 from fedconvex.data.delimited import read_delimited
 from fedconvex.data.file_contents import contents
 from fedconvex.data.findings import TableSource
 from fedconvex.data.frame_tables import table_of
 from fedconvex.data.libsvm import MAX_INDEX, read_libsvm
+from fedconvex.data.parquet import parquet_frame
 from fedconvex.data.preparation import Preparation
-from fedconvex.data.table import FEWER, MAX_BYTES, Table, bad_file, client_names, default_names, roles
+from fedconvex.data.table import Table, bad_file, client_names, default_names, roles
 from fedconvex.data.targets import as_targets, too_long
 from fedconvex.errors import InvalidInput
-from fedconvex.memory import NUMBER, readable, require
-from fedconvex.optional import require_library
 from fedconvex.sparse import Features, dense, is_sparse, stays_sparse
 from fedconvex.validation import integer_at_least
 
@@ -33,8 +31,6 @@ SUFFIXES = {
     ".npz": "npz",
     **dict.fromkeys((".svm", ".libsvm", ".svmlight", ".txt", ".t", ""), "libsvm"),
 }
-WIDE = 1000  # columns of a Parquet file from which it is read by one thread
-COLUMN = 2**14  # bytes of a column's schema, statistics and place in a table
 NPZ_CURE = "write it with numpy.savez(path, X=…, y=…), client=… if there is one, all of them plain numbers or strings"
 
 
@@ -105,52 +101,24 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def _read_parquet(path: Path, target_column: str | None, client_column: str | None, options: Preparation) -> Table:
-    require_library("pyarrow", "reading a Parquet file")
-    import pandas as pd
-
-    data = contents(path)
-    try:
-        columns = _require_room_for_frame(path, data)
-        # Each thread buffers all columns, which takes 90 kB for each of 20,000.
-        how: dict[str, Any] = {"use_threads": columns < WIDE, "pre_buffer": columns < WIDE}
-        frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", page_checksum_verification=True, **how)
-    except InvalidInput:
-        raise
-    except Exception as error:  # on damaged bytes the libraries raise nearly any exception
-        raise bad_file(path, f"is not readable as Parquet ({error})", "write or copy the file again") from error
+    frame = parquet_frame(path)
     _check_rows(path, len(frame))
     source = TableSource.file(path, "row", np.arange(1, len(frame) + 1))
     return table_of(frame, source, target_column, client_column, options)
 
 
-def _require_room_for_frame(path: Path, data: bytes) -> int:
-    """The number of columns. Raises InvalidInput where rows and columns do not fit into memory, by the metadata."""
-    import pyarrow.parquet as pq
-
-    metadata = pq.read_metadata(io.BytesIO(data))
-    # once as pyarrow's table, once in pandas, once as float64; a column alone takes a few kB
-    needed = metadata.num_rows * metadata.num_columns * NUMBER * 3 + metadata.num_columns * COLUMN
-    require(needed, "path", path, f"its {metadata.num_rows} rows by {metadata.num_columns} columns", FEWER)
-    return int(metadata.num_columns)
-
-
 def _read_npz(path: Path, target_column: str | None, client_column: str | None) -> Table:
-    data = contents(path)
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _require_room_for_arrays(path, archive)
-            # all members, for what has a damaged name may be the clients'
-            if (damaged := archive.testzip()) is not None:
-                raise ValueError(f"its member {damaged} is damaged")
-            names = [name.removesuffix(".npy") for name in archive.namelist()]
+        with zipfile.ZipFile(io.BytesIO(contents(path))) as archive:
+            names = npz_files.names_of(archive, "path", path)
             if "X" not in names:
                 raise bad_file(path, f"has no array X; its arrays are {', '.join(names) or 'none'}", NPZ_CURE)
             target, client, _ = roles(path, names, target_column, client_column)
             members = [archive.namelist()[j] for j in (names.index("X"), target, client) if j is not None]
-            features, targets, *clients = (_array(archive, member) for member in members)
-    except InvalidInput:  # our own, more precise errors from within the block
+            features, targets, *clients = (npz_files.array(archive, member) for member in members)
+    except (InvalidInput, MemoryError):  # our own, more precise errors from within the block
         raise
-    except Exception as error:  # as above
+    except Exception as error:  # on damaged bytes the libraries raise nearly any exception
         raise bad_file(path, f"is not readable as NPZ ({error})", NPZ_CURE) from error
     if features.ndim != 2 or features.dtype.kind not in "biuf":
         problem = f"X has shape {features.shape} and type {features.dtype}, not samples by features of real numbers"
@@ -163,41 +131,6 @@ def _read_npz(path: Path, target_column: str | None, client_column: str | None) 
 
         return _table(path, csr_array(features).astype(np.float64), feature_names, targets, *clients)
     return _table(path, features.astype(np.float64, copy=False), feature_names, targets, *clients)
-
-
-def _require_room_for_arrays(path: Path, archive: zipfile.ZipFile) -> None:
-    """Raises InvalidInput for arrays that would not fit into memory unpacked, and as float64, by their headers."""
-    needed = 0
-    for member in archive.infolist():
-        with archive.open(member) as stream:
-            count, size = _announced(stream)
-        # numbers become float64; text is kept, and made into Python's
-        needed += count * (size + max(NUMBER, size))
-    unpacked = sum(member.file_size for member in archive.infolist())  # also of what is no array: all are compared
-    if needed > 2 * MAX_BYTES or unpacked > MAX_BYTES:
-        problem = f"unpacks to more than {readable(MAX_BYTES)} of numbers"
-        raise bad_file(path, problem, "give fewer samples or features")
-    require(needed, "path", path, "unpacking its arrays and making them float64", "give fewer samples or features")
-
-
-def _announced(stream: IO[bytes]) -> tuple[int, int]:
-    """The number of entries of an .npy member, and the bytes of one, by its header; 0 where it is no such member."""
-    try:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(stream)
-    except ValueError:  # numpy refuses it, or the reader: it is no array
-        return 0, 0
-    return math.prod(map(abs, shape)), dtype.itemsize
-
-
-def _array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
-    """The array of that member. Raises ValueError where it is none, or is not all that the member holds."""
-    with archive.open(member) as stream:
-        array: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
-        if stream.read(1):  # a header of too few rows
-            raise ValueError(f"{member} goes on after an array of shape {array.shape}")
-    return array
 
 
 def _table(

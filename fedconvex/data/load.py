@@ -129,7 +129,7 @@ def load(
         )
     with memory.refusing("path", Path(source), FEWER):
         table = read_table(source, format=format, num_features=num_features, **columns, options=options)
-    return assigned(table, clients, partition, seed, requested, standardize, "path", os.fspath(source))
+        return assigned(table, clients, partition, seed, requested, standardize, "path", os.fspath(source))
 
 
 def checked_task(task: Any) -> Task | Literal["auto"]:

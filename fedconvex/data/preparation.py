@@ -248,7 +248,8 @@ def _numbers(column: Column, options: Preparation, notes: list[str]) -> tuple[li
         return [column.name], column.values.reshape(-1, 1)
     import pandas as pd
 
-    series = pd.Series(column.labels() if encoded else column.values).mask(column.missing)
+    cells = column.labels() if encoded else column.values
+    series = pd.Series(cells, dtype=cells.dtype).mask(column.missing)  # as objects, rows share their texts
     if column.missing.any():
         frequent = encoded or options.impute == "most_frequent"
         with np.errstate(over="ignore", invalid="ignore"):
@@ -268,9 +269,10 @@ def _numbers(column: Column, options: Preparation, notes: list[str]) -> tuple[li
         return [column.name], series.to_numpy(dtype=np.float64).reshape(-1, 1)
     texts = sorted(series.unique(), key=_by_number)
     # without the first, which the intercept stands for: all together they would be collinear with it
-    dummies = pd.get_dummies(pd.Categorical(series, categories=texts), drop_first=True, dtype=np.float64)
+    place = {text: i for i, text in enumerate(texts)}
+    codes = np.array([place[text] for text in series])
     notes.append(f"column {column.name!r}: one-hot encoded, {len(texts)} values; {texts[0][:40]!r} is the reference")
-    return [f"{column.name}={text}" for text in texts[1:]], dummies.to_numpy()
+    return [f"{column.name}={text}" for text in texts[1:]], (codes[:, None] == np.arange(1, len(texts))) * 1.0
 
 
 def _by_number(text: str) -> tuple[float, str]:
@@ -282,7 +284,7 @@ def _by_number(text: str) -> tuple[float, str]:
 def _targets(column: Column) -> np.ndarray:
     if column.content == "numbers":
         return as_targets(column.values)
-    return as_targets(column.labels().astype(str))
+    return as_targets(column.labels())
 
 
 def _some(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from fedconvex.data import builtin
 from fedconvex.data.delimited import text_columns
 from fedconvex.data.findings import TableSource
 from fedconvex.data.frame_tables import as_pandas, is_frame
+from fedconvex.data.parquet import parquet_frame
 from fedconvex.data.table import CLIENT_COLUMNS, bad_file, listed
 from fedconvex.errors import InvalidInput
 
@@ -108,7 +109,7 @@ def _read(name: str, table: Any, argument: str) -> tuple["pandas.DataFrame", lis
             return pd.DataFrame(cells, dtype=object), places
         if _ending(path) not in PARQUET:
             raise bad_file(path, "is neither CSV, TSV nor Parquet", "give several files in one of these formats")
-        frame = pd.read_parquet(path)
+        frame = parquet_frame(path)
         return frame, [f"{path.name} row {i + 1}" for i in range(len(frame))]
     if not is_frame(table):
         raise InvalidInput(f"{argument}[{name!r}]", table, "is no table", "give a table of pandas, polars or Arrow")

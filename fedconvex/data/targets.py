@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from fedconvex.errors import InvalidInput
+from fedconvex.memory import require
 from fedconvex.validation import from_torch, is_choice, is_tensor
 
 Task = Literal["regression", "binary", "multiclass"]
@@ -14,6 +15,7 @@ TASKS: tuple[Task, ...] = ("regression", "binary", "multiclass")
 MOST_CLASSES = 10  # whole numbers with more distinct values are numbers to predict, unless classes are requested …
 MANY_CLASSES = 100  # … but up to so many are labels where samples are divided by label
 SAMPLES_PER_CLASS = 5
+CHARACTER, TEXT = 4, 6  # bytes of a character in NumPy's texts; their copies while data are divided among clients
 EXACT_INTEGERS = 2**53  # up to here float64 represents every integer
 TOO_LONG_CURE = "put a letter before class labels; write numbers to predict with a decimal point"
 
@@ -34,6 +36,9 @@ def as_targets(values: object) -> np.ndarray:
     if array.ndim != 1:
         raise InvalidInput("targets", array.shape, "must be one-dimensional", "give one target per sample")
     if array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
+        longest = max(map(len, array), default=0)
+        purpose = f"an array of {array.size:,} texts, each in the room of the longest of {longest:,} characters,"
+        require(TEXT * CHARACTER * array.size * longest, "targets", "text", purpose, "shorten the labels")
         return array.astype(str)
     if array.dtype.kind == "U":
         return array

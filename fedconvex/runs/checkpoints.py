@@ -7,6 +7,7 @@ file also says which instruction sets computed it: another processor may round o
 
 import json
 import os
+import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -16,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from fedconvex import npz_files
 from fedconvex.arithmetic.base import Arithmetic
 from fedconvex.arithmetic.instruction_sets import distinct, instruction_sets, require_same
 from fedconvex.arithmetic.rationals import Array
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import require_place, write_atomically
 from fedconvex.certainty import Certainty
 from fedconvex.errors import InvalidInput
 from fedconvex.fingerprints import fingerprint
@@ -69,9 +71,7 @@ class Checkpoint:
     computed_with: list[dict[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.path.is_dir() or not self.path.absolute().parent.is_dir():
-            problem = "is a folder" if self.path.is_dir() else "lies in a folder that does not exist"
-            raise InvalidInput("checkpoint", self.path, problem, "give the path of a file in an existing folder")
+        require_place(self.path, "checkpoint")
         if self.arithmetic.certainty is Certainty.ENCLOSED:
             raise InvalidInput("checkpoint", self.path, "balls are not saved", "use 'float' or 'exact' arithmetic")
 
@@ -102,14 +102,16 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with self.path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+            with zipfile.ZipFile(self.path) as archive:
+                names = npz_files.names_of(archive, "checkpoint", self.path, "delete it to start anew")
+                members = zip(names, archive.namelist(), strict=True)
+                arrays = {name: npz_files.array(archive, member) for name, member in members}
             about = json.loads(arrays.pop("about").tobytes().decode())
             self._require_same(about)
             if about["content"] != fingerprint(arrays):
                 raise self._refused("is damaged: its content is not what was written")
             run = self._decoded(arrays)
-        except InvalidInput:
+        except (InvalidInput, MemoryError):
             raise
         except Exception as error:  # on damaged bytes NumPy, zipfile and JSON raise nearly any exception
             raise self._refused("is no checkpoint of a run, or is damaged") from error

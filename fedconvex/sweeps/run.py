@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fedconvex.atomic_files import write_atomically
+from fedconvex.atomic_files import require_place, write_atomically
 from fedconvex.errors import InvalidInput
 from fedconvex.locks import locked
 from fedconvex.methods.base import Method
@@ -178,9 +178,7 @@ def _checked(out: Any) -> Path:
         raise InvalidInput("out", out, "is no path", "give for example 'sweep.parquet'") from None
     if path.suffix != ".parquet":
         raise InvalidInput("out", path, "does not end in .parquet", "give for example 'sweep.parquet'")
-    if not path.absolute().parent.is_dir() or path.is_dir():
-        problem = "is a folder" if path.is_dir() else "is in a folder that does not exist"
-        raise InvalidInput("out", path, problem, "give the path of a file in an existing folder")
+    require_place(path, "out")
     return path
 
 

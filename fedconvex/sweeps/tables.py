@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fedconvex.data.parquet import parquet_table, with_texts
 from fedconvex.errors import InvalidInput
 from fedconvex.sweeps.errors import IncompleteSweep
 from fedconvex.sweeps.grid import Cell
@@ -37,11 +38,9 @@ def table_to_parquet(table: Any) -> bytes:
     return file.getvalue()
 
 
-def from_parquet(content: bytes) -> Any:
+def from_parquet(content: bytes, out: object = "a run's table") -> Any:
     """The pyarrow table; raises OSError or pyarrow.ArrowException for a damaged file or one that is not Parquet."""
-    import pyarrow.parquet
-
-    return pyarrow.parquet.read_table(io.BytesIO(content), page_checksum_verification=True)
+    return with_texts(*parquet_table(content, "out", out), "out", out)
 
 
 def finished(path: Path, key: str) -> Any:
@@ -50,8 +49,10 @@ def finished(path: Path, key: str) -> Any:
 
     cure = "give another name, or move the file away"
     try:
-        table = from_parquet(path.read_bytes())
+        table = from_parquet(path.read_bytes(), path)
         frame = _frame(table)
+    except InvalidInput:
+        raise
     except (OSError, ValueError, ArithmeticError, MemoryError, pyarrow.ArrowException) as error:
         problem = f"the file is there and cannot be read ({' '.join(str(error).split())})"
         raise InvalidInput("out", path, problem, cure) from None

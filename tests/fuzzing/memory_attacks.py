@@ -1,9 +1,11 @@
 """Small hostile files that processes with 2 GiB of addresses load, solve and audit.
 
-Run as a program with the folder of the files and a seed: it prints one line of JSON for each attack, with the outcome
-and the megabytes that the attack added at its peak. Each attack has a forked process of its own, which may abort.
+Run as a program with the folder of the files, a seed and the name of a set of attacks: it prints one line of JSON for
+each attack, with the outcome and the megabytes that the attack added at its peak. Each attack has a forked process of
+its own, which may abort.
 """
 
+import gzip
 import io
 import json
 import os
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import flint
 import numpy as np
 import pandas as pd
 
@@ -24,6 +27,7 @@ from fedconvex.commands.main import app
 from fedconvex.errors import FedconvexError
 
 ADDRESSES = 2 * 2**30
+ROOM = 1024.0  # MB that are left in any case
 Attack = tuple[str, Callable[[], Any]]
 
 
@@ -72,6 +76,67 @@ def parquet(folder: Path, rows: int, columns: int) -> Path:
     return file
 
 
+def repeated(folder: Path, column: str) -> Path:
+    """Two texts of a megabyte in a dictionary, and a thousand rows of them: a kilobyte."""
+    import pyarrow as pa
+
+    texts = pa.array([f"{letter * 2**20}" for letter in "ab"]).dictionary_encode()
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.arange(1000) % 2, pa.int32()), texts.dictionary)
+    columns = {"a": np.arange(1000) % 7, "y": np.arange(1000) % 2} | {column: texts}
+    return arrow(folder, f"repeated_{column}.parquet", columns)
+
+
+def arrow(folder: Path, name: str, columns: dict[str, Any]) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(columns), folder / name, compression="zstd")
+    return folder / name
+
+
+def nested(folder: Path) -> Path:
+    """A list of 2^27 numbers in each of two rows."""
+    import pyarrow as pa
+
+    values = pa.array(np.zeros(2**27, np.int8))
+    lists = pa.ListArray.from_arrays(pa.array([0, 2**27, 2**27], pa.int32()), values)
+    return arrow(folder, "nested.parquet", {"l": lists, "a": [1, 2], "y": [0, 1]})
+
+
+def gzipped(folder: Path, name: str, start: bytes, block: bytes, times: int) -> Path:
+    """The start, then the block so many times: members of one gzip file, of which each is compressed once."""
+    return write(folder, name, gzip.compress(start) + gzip.compress(block) * times)
+
+
+def resumed(file: Path) -> Any:
+    problem = fc.LeastSquares(A=[np.eye(2)] * 2, b=[[1, 2]] * 2)
+    return fc.simulate(fc.FedGD(stepsize=0.1), problem, 3, checkpoint=file, progress=False)
+
+
+def frugal(folder: Path, seed: int) -> Iterator[Attack]:
+    """Files of some kilobytes that announce gigabytes, or unpack to them: each is read in little, or is too large."""
+    letters = ["x" * 2**22, *"yzyzyzyzyzy"]
+    np.savez_compressed(folder / "letters.npz", X=np.zeros((12, 2)), y=np.array(letters))
+    for file in (repeated(folder, "t"), repeated(folder, "y"), nested(folder), folder / "letters.npz"):
+        yield f"load {file.name}", lambda file=file: fc.data.load(file, clients=2, one_hot=["t"] * ("_t." in file.name),
+                                                                 drop=["l"] * ("nested" in file.name))  # fmt: skip
+    names = gzipped(folder, "names.csv.gz", b"", b"a,bc," * 2**24, 1)
+    yield "load names.csv.gz", lambda: fc.data.load(names, clients=2)
+    bits = gzipped(folder, "bits.idx.gz", bytes([0, 0, 8, 1, 0x60, 0, 0, 0]), bytes(2**26), 24)
+    yield "idx", lambda: fc.deep.datasets.read_idx(bits)
+    lie = lying_npz(folder, (3 * 2**30,))
+    yield "checkpoint", lambda: resumed(lie)
+
+
+def careless(folder: Path, seed: int) -> Iterator[Attack]:
+    """Readers that do not ask: of the same files, and what ends a process."""
+    texts = repeated(folder, "t")
+    yield "pandas", lambda: len(pd.read_parquet(texts).to_numpy(dtype=str))
+    yield "fill", lambda: bytes(3 * 2**30)
+    yield "touch", lambda: len(bytearray(b"x") * 2**29)
+    yield "flint", lambda: flint.arb_mat(20_000, 20_000)
+
+
 def audit(file: Path) -> int:
     words = ["audit", str(file), "--clients", "2", "--rounds", "5", "--method", "fedgd:local_steps=2"]
     return errors.run(app, [*words, "--method", "fedprox", "--out", str(file.with_suffix(".out"))])
@@ -112,6 +177,7 @@ def attacks(folder: Path, seed: int) -> Iterator[Attack]:
         csv(folder, size(20_000, 60_000)),
         parquet(folder, 3, size(2_000, 20_000)),
         parquet(folder, size(8_000_000, 30_000_000), 20),
+        gzipped(folder, "cells.csv.gz", b"a,b,y\n", b"1,2,0\n" * 2**20, size(10, 40)),
     ]
     for file in files:
         yield f"load {file.name}", lambda file=file: fc.data.load(file, clients=2)
@@ -144,7 +210,8 @@ def attempt(attack: Callable[[], Any]) -> str:
 
 
 def limited(name: str, attack: Callable[[], Any]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    addresses = max(ADDRESSES, int(megabytes("VmSize") + ROOM) * 2**20)  # the caller's files leave holes
+    resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = megabytes("VmRSS")
     outcome = attempt(attack)
@@ -152,7 +219,9 @@ def limited(name: str, attack: Callable[[], Any]) -> None:
 
 
 def main() -> None:
-    for name, attack in attacks(Path(sys.argv[1]), int(sys.argv[2])):
+    for name, attack in {a.__name__: a for a in (attacks, frugal, careless)}[sys.argv[3]](
+        Path(sys.argv[1]), int(sys.argv[2])
+    ):
         child = os.fork()
         if child == 0:
             limited(name, attack)

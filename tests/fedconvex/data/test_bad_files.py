@@ -335,7 +335,7 @@ def test_a_member_that_is_no_array_may_not_unpack_to_too_much(tmp_path: Path, mo
     path = tmp_path / "data.npz"
     path.write_bytes(zipped(X=npy(X), y=npy(y), notes=bytes(5000)))
     assert read_table(path).features.shape == (3, 2)
-    monkeypatch.setattr("fedconvex.data.files.MAX_BYTES", 4000)
+    monkeypatch.setattr("fedconvex.npz_files.MAX_BYTES", 4000)
     with pytest.raises(InvalidInput, match="unpacks to more than"):
         read_table(path)
 

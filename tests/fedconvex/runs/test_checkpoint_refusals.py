@@ -153,9 +153,11 @@ class TestOtherFiles:
             np.savez(tmp_path / "run.npz", points=np.zeros((5, 2)), about=about)
             refused(tmp_path / "run.npz", "is no checkpoint")
 
-    def test_a_folder(self, tmp_path) -> None:
+    def test_a_folder_or_a_pipe(self, tmp_path) -> None:
         refused(tmp_path, "is a folder")
         assert os.listdir(tmp_path) == []
+        os.mkfifo(tmp_path / "run.npz")
+        refused(tmp_path / "run.npz", "is a pipe")  # not: waits for what another process may never write
 
     def test_a_folder_that_is_not_there(self, tmp_path, played) -> None:
         refused(tmp_path / "results" / "run.npz", "lies in a folder that does not exist")

@@ -105,6 +105,9 @@ def test_dissimilarity_against_its_definition(name: str, case: Any) -> None:
     else:
         assert float(B) == pytest.approx(math.sqrt(top / bottom), rel=1e-12)
         assert float(B) >= 1 - 1e-15
+    if name == "exact":  # rounded once: no float lies between it and the root
+        below, above = ((Fraction(B) + Fraction(math.nextafter(B, end))) / 2 for end in (0, math.inf))
+        assert below**2 <= top / bottom <= above**2
 
 
 @pytest.mark.parametrize("problem", [

@@ -255,7 +255,7 @@ def test_the_table_is_plain_parquet(tmp_path: Path) -> None:
         ({"jobs": 0}, "jobs", "must be an integer >= 1"),
         ({"jobs": -1}, "jobs", "must be an integer >= 1"),
         ({"out": "table.csv"}, "out", "does not end in .parquet"),
-        ({"out": "no/such/folder/table.parquet"}, "out", "is in a folder that does not exist"),
+        ({"out": "no/such/folder/table.parquet"}, "out", "lies in a folder that does not exist"),
         ({"out": 3}, "out", "is no path"),
         ({"arithmetic": "rational"}, "arithmetic", "is unknown"),
         ({"checkpoint": "file"}, "checkpoint", "belongs to a single run; give out"),
