@@ -95,7 +95,9 @@ def _block(block: DocumentBlock, on_page: Container[str]) -> Iterable[Html]:
         case ItemList():
             if lead := lead_of(block).rstrip(":"):
                 yield tag("h3", lead)
-            items = (inline(one, on_page) if isinstance(one, str) else html(one, on_page) for one in block.items)
+            items = (
+                tag("p", inline(one, on_page)) if isinstance(one, str) else html(one, on_page) for one in block.items
+            )
             listed = [tag("li", item) for item in items]
             yield tag("ol", *listed, class_="proof") if block.numbered else tag("ul", *listed)
 

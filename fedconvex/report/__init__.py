@@ -44,7 +44,6 @@ def report(
         MissingLibrary: latex2mathml, which makes formulas of LaTeX, is not installed.
     """
     require_library("latex2mathml", "the report")
-    from fedconvex.display.html import html
     from fedconvex.progress import track
     from fedconvex.proofs_checks.reporting import results as known
     from fedconvex.proofs_checks.verification import papers_with_proofs
@@ -55,7 +54,7 @@ def report(
     folder = None if results is None else Path(results)
     # The sections of files come first: wrong input is refused before the proofs, which take minutes.
     reproduced = experiments.section(experiments.load(folder), folder)
-    audited = [html(audit_sections.section(Path(path))) for path in audits]
+    audited = [audit_sections.section(Path(path)) for path in audits]
     with_proofs = papers_with_proofs()
     statements = known.chosen(list(names) or [*with_proofs, *(name for name in papers() if name not in with_proofs)])
     say(f"{len(statements)} statements: verdicts")

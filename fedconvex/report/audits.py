@@ -7,6 +7,7 @@ from typing import Any
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
 from fedconvex.display.documents import DocumentBlock, Heading, Paragraph, TableBlock
+from fedconvex.display.html import Html, html, tag
 from fedconvex.errors import InvalidInput
 from fedconvex.json_files import fault_in, read_json
 from fedconvex.report.plots import short
@@ -36,7 +37,7 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def section(path: Path) -> list[DocumentBlock]:
+def section(path: Path) -> Html:
     """The problem's constants and a table of its methods, from audit.json or the folder that contains it.
 
     Raises InvalidInput for any other file.
@@ -50,7 +51,7 @@ def section(path: Path) -> list[DocumentBlock]:
         raise InvalidInput("--audit", file, f"is no JSON: {error}", "run fedconvex audit again") from None
     if (fault := fault_in(found, SHAPE)) is not None:
         raise InvalidInput("--audit", file, f"is no result of an audit: {fault}", "run fedconvex audit again")
-    return _section(found)
+    return tag("div", html(_section(found)))
 
 
 def _section(found: Mapping[str, Any]) -> list[DocumentBlock]:

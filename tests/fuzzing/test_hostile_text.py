@@ -21,7 +21,6 @@ from fedconvex.audit.measure import Audit, audit
 from fedconvex.audit.report import save
 from fedconvex.commands.safe_console import SafeConsole
 from fedconvex.data import load
-from fedconvex.display.html import html
 from fedconvex.proofs_checks.export.proof_files import write_proofs
 from fedconvex.proofs_checks.reporting import cache
 from fedconvex.report import audits
@@ -103,7 +102,7 @@ def test_tables_pictures_and_pages_of_an_audit_show_the_name(name: str, tmp_path
         assert one_line(name) in shown
     save(hostile, tmp_path)
     assert (tmp_path / "audit.png").read_bytes().startswith(b"\x89PNG")
-    page = html(audits.section(tmp_path))
+    page = audits.section(tmp_path)
     assert unsafe(page) == []
     assert set(elements(page)) <= {"div", "h3", "p", "table", "thead", "tbody", "tr", "th", "td"}
     assert pandas.read_parquet(tmp_path / "trajectories.parquet")["round"].max() == 3
