@@ -105,6 +105,9 @@ def test_a_lock_of_a_process_that_has_ended_is_taken_over(tmp_path: Path) -> Non
         left_by(tmp_path, owner)
         is_free(tmp_path)
         assert list(tmp_path.iterdir()) == []
+    left_by(tmp_path, replace(here, process=2**22 + 1, host="a container with a long name" * 9))
+    with locked(tmp_path, "out"):  # nothing is left behind the new name
+        assert json.loads(lock_of(tmp_path).read_text())["process"] == here.process
 
 
 def test_what_another_machine_has_left_is_for_a_person_to_delete(tmp_path: Path) -> None:

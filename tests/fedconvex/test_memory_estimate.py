@@ -1,5 +1,6 @@
 """The estimate of memory: what the system leaves, by every limit there is, and the error for what does not fit."""
 
+import sys
 from pathlib import Path
 
 import flint
@@ -51,6 +52,11 @@ class TestAvailable:
         assert memory.available() == 200
         monkeypatch.setattr(memory, "_address_space", lambda: -5)
         assert memory.available() == 0
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="the addresses in use are read as Linux shows them")
+    def test_addresses_in_use_are_no_longer_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("resource.getrlimit", lambda kind: (2**50, 2**50))
+        assert 2**50 - 2**46 < memory._address_space() < 2**50 - 2**24
 
     @pytest.mark.parametrize(
         ("line", "root", "files"),
