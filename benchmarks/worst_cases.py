@@ -25,6 +25,7 @@ from fedconvex.proofs_checks import SmoothConvex, SmoothStronglyConvex, discover
 REPETITIONS, SWEEP = 30, 1000
 PEPIT_REPETITIONS = {2: 20, 10: 10, 30: 5}
 RATIOS = {2: 15, 10: 100, 30: 1000}
+STEPS, FASTER = {5: 10, 20: 3, 40: 1}, 5  # of gradient descent, with repetitions
 
 
 def fedsplit(clients: int | str) -> Any:
@@ -39,9 +40,9 @@ def peaceman_rachford() -> Any:
     return worst_case(fc.FedSplit(stepsize=10**0.5), SmoothStronglyConvex(0.1, 1), rounds=8, metric="lifted_distance")
 
 
-def forty_steps() -> Any:
-    """Gradient descent, in values; the truth is 1/162."""
-    return worst_case(fc.FedGD(stepsize=1), SmoothConvex(1), 1, 40, metric="gap")
+def steps(count: int) -> Any:
+    """Gradient descent, in values; the truth is 1/(4·count + 2)."""
+    return worst_case(fc.FedGD(stepsize=1), SmoothConvex(1), 1, count, metric="gap")
 
 
 def grid(count: int) -> list[tuple[Fraction, Fraction]]:
@@ -128,17 +129,31 @@ def speed(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def many_steps(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
+    """Gradient descent: a program, a proof and a function that attains it."""
+    rows = []
+    for count, repetitions in STEPS.items():
+        found, truth = steps(count), Fraction(1, 4 * count + 2)
+        ours = min(interleaved({"ours": lambda n=count: steps(n)}, repetitions)["ours"]) * 1e3
+        ends = [float(end / truth) for end in (found.lower, found.upper)]
+        notes.append(f"{count} steps: ends of {ends[0]:.9g} and {ends[1]:.9g} times the truth.")
+        theirs = pepit(python, f"gradient-descent:{count}", 1, repetitions)
+        if theirs is not None:
+            solver, taken = fastest(theirs)
+            rows.append(row(f"gradient descent, {count} steps: times faster than PEPit's fastest solver", taken / ours,
+                            FASTER, "×", at_least=True, peer=f"PEPit with {solver}", peer_value=taken, peer_unit="ms",
+                            ratio=taken / ours, pepit=theirs))  # fmt: skip
+            notes.append(f"PEPit, {count} steps, seconds and value relative to the truth: {told(theirs, truth)}.")
+    return rows
+
+
 def accuracy(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
     """Certified upper ends against the truth."""
     s, mu = Fraction(10**0.5), Fraction(0.1)
     one = max((1 - s * mu) / (1 + s * mu), (s - 1) / (1 + s)) ** 2
-    forty: list[Any] = []
-    taken = seconds(lambda: forty.append(forty_steps()))
-    notes.append(f"40 steps of gradient descent take {taken:.1f} s: two programs of 41 × 41, and an exact proof.")
     cases = (
         ("FedSplit, one round", fedsplit("any").upper, Fraction(1, 9), 1e-9, "fedsplit", 2),
         ("Peaceman–Rachford, 8 rounds", peaceman_rachford().upper, one**8, 1e-2, "peaceman-rachford", 2),
-        ("gradient descent, 40 steps", forty[0].upper, Fraction(1, 162), 1e-2, "gradient-descent", 1),
     )
     rows = []
     for name, upper, truth, target, case, clients in cases:
@@ -155,7 +170,7 @@ def accuracy(python: str | None, notes: list[str]) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure and record."""
     python, notes = interpreter(), list[str]()
-    rows = speed(python, notes) + accuracy(python, notes)
+    rows = speed(python, notes) + many_steps(python, notes) + accuracy(python, notes)
     found: list[Any] = []
     taken = seconds(lambda: found.extend(descents(SWEEP)))
     once = seconds(lambda: descents(1))

@@ -55,7 +55,7 @@ def once(case: str, clients: int, solver: str) -> tuple[float, float]:
     elif case == "peaceman-rachford":
         fedsplit(problem, clients, 8, 0.1, 1.0, 10**0.5)
     else:
-        gradient_descent(problem, 40)
+        gradient_descent(problem, int(case.removeprefix("gradient-descent:")))
     value = problem.solve(wrapper="cvxpy", solver=solver, verbose=0)
     return clock() - begun, float("nan") if value is None else float(value)
 

@@ -66,8 +66,8 @@ RANDOM = "gives another result when it is called again"
 class Stationary:
     """At rest all θ_k = w and ∇f(w) + pull·(w − x⁽¹⁾) = 0, where the clients solve their subproblems exactly.
 
-    Also where answers only decrease the subproblems (`SmoothSolver.descends`): if `descending`, for all clients; if
-    `convex`, for convex ones.
+    Also where answers only go where the subproblems decrease (`SmoothSolver.descends`): if `descending`, for all
+    clients; if `convex`, for convex ones.
     """
 
     pull: Any

@@ -95,9 +95,10 @@ class SmoothSolver(LocalSolver):
 
     @abstractmethod
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
-        """Whether it is proved that the answer has a smaller value of the subproblem than the start has.
+        """Whether it is proved that every answer lies in a direction in which the subproblem decreases from the start.
 
-        The exception is a start that is stationary for the subproblem: the solver then returns the start.
+        The exception is a start that is stationary for the subproblem: the solver then returns the start. Of convex
+        clients a smaller value at the answer suffices.
         """
 
     @abstractmethod

@@ -125,7 +125,12 @@ class GradientDescent(SmoothSolver):
         return total
 
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
-        """If stepsize < 2/(L_k + weight) for all clients, decided in balls: by the descent lemma, step by step."""
+        """One step, of any length; several if stepsize < 2/(L_k + weight) for all clients, decided in balls.
+
+        Then each decreases the subproblem, by the descent lemma.
+        """
+        if self.steps == 1:
+            return True
         balls = arithmetics.get("ball")
         factors = scale if scale is not None else (Fraction(1),) * problem.num_clients
         # a comparison of balls is true only if it is certain: floats could accept stepsize = 2/L

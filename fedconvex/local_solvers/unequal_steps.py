@@ -129,7 +129,7 @@ class UnequalSteps(SmoothSolver):
 
     def descends(self, problem: Problem, scale: Sequence[Fraction] | None, weight: Scalar) -> bool:
         """If stepsize < 2/(L_k + weight) for all clients: every single step decreases the subproblem."""
-        return self._taking(1).descends(problem, scale, weight)
+        return self._taking(max(self.steps)).descends(problem, scale, weight)
 
     def is_averaged(self, problem: Problem, weight: Scalar) -> bool:
         """If there is no proximal term and stepsize < 2/L_k: compositions of averaged maps are averaged."""

@@ -1,5 +1,6 @@
 """Fixed points of methods with client memory: general theorems against the exact map of one round."""
 
+from contextlib import suppress
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -47,6 +48,18 @@ def one_round(method: Method, problem, solver=STEPS) -> OneRoundMap:
 def test_steps_that_may_climb_prove_nothing(method) -> None:
     assert is_stationary(method, STEPS, CLASH)
     assert not is_stationary(method, fc.GradientDescent(steps=2, stepsize=1), CLASH)
+
+
+@few
+@given(problem=least_squares(), method=st.sampled_from(RIGHT), stepsize=st.sampled_from([1, Fraction(5, 2), 9]))
+def test_a_single_step_of_any_length_rests_at_stationary_points_alone(problem, method, stepsize) -> None:
+    """By the formulas, and by the exact map of one round."""
+    one = fc.GradientDescent(steps=1, stepsize=stepsize)
+    assert is_stationary(method, one, problem)
+    found = one_round(method, problem, one)
+    with suppress(fc.errors.NoFixedPoint):
+        server = np.array(found.fixed_state[: problem.dim])
+        assert not any(problem.gradient(server))
 
 
 def test_descent_is_decided_at_its_limit() -> None:

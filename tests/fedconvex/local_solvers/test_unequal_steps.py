@@ -104,7 +104,7 @@ def test_descent_and_averaged_maps_depend_on_the_size_of_a_step_alone():
     long = UnequalSteps(steps=STEPS, stepsize=1)
     for problem in (SQUARES, LOGISTIC):
         for solver in (UNEQUAL, long):
-            single = GradientDescent(steps=1, stepsize=solver.stepsize)
+            single = GradientDescent(steps=max(STEPS), stepsize=solver.stepsize)
             assert solver.descends(problem, None, 0) == single.descends(problem, None, 0)
             assert solver.is_averaged(problem, 0) == single.is_averaged(problem, 0)
     assert UNEQUAL.descends(SQUARES, None, 0)
