@@ -23,6 +23,7 @@ LACKING = {
     "fedconvex/data/test_polars.py": "polars, which no part of the package needs",
     "fedconvex/problems/test_problems.py": "long doubles that are longer than doubles",
     "fedconvex/report/test_browser.py": "a browser",
+    "fedconvex/test_memory_estimate.py": "a list of addresses in use, as Linux has",
     "fuzzing/test_memory.py": "Linux's limits of memory",
     "proofs_checks/reporting/test_line_breaks.py": "pdflatex",
     "proofs_checks/rocq/theorem_folders.py": "Rocq",
