@@ -14,6 +14,13 @@ INLINE = re.compile(r"\$([^$]*)\$|`([^`]*)`")  # a formula, or a name of code, i
 
 
 @final
+class Verbatim(str):
+    """Text in which nothing is a formula or a name of code, since it may come from somebody's files."""
+
+    __slots__ = ()
+
+
+@final
 @dataclass(frozen=True)
 class Heading:
     """A heading of level 1 (the document's) to 3."""

@@ -20,6 +20,7 @@ from fedconvex.display.documents import (
     ItemList,
     Paragraph,
     TableBlock,
+    Verbatim,
     lead_of,
 )
 from fedconvex.safe_text import printable
@@ -104,6 +105,8 @@ def _block(block: DocumentBlock, on_page: Container[str]) -> Iterable[Html]:
 
 def inline(text: str, on_page: Container[str] = ()) -> Html:
     """Running text: formulas as MathML, names of code as such, or as links to what the page has of them."""
+    if isinstance(text, Verbatim):
+        return joined([text])
     parts: list[Child] = []
     end = 0
     for found in INLINE.finditer(text):

@@ -15,6 +15,7 @@ from fedconvex.display.documents import (
     Heading,
     ItemList,
     Paragraph,
+    Verbatim,
     lead_of,
 )
 from fedconvex.display.line_breaks import in_lines
@@ -76,6 +77,8 @@ def displayed(formula: str) -> str:
 
 def mixed(text: str) -> str:
     """Running text: formulas between dollars stay, the rest is English with formulas in Unicode."""
+    if isinstance(text, Verbatim):
+        return plain(text)
     parts, end = list[str](), 0
     for found in INLINE.finditer(text):
         latex, name = found.groups()

@@ -6,7 +6,7 @@ from typing import Any
 
 from fedconvex.arithmetic.decimals import at_least, at_most
 from fedconvex.certainty import Certainty
-from fedconvex.display.documents import DocumentBlock, Heading, Paragraph, TableBlock
+from fedconvex.display.documents import DocumentBlock, Heading, Paragraph, TableBlock, Verbatim
 from fedconvex.display.html import Html, html, tag
 from fedconvex.errors import InvalidInput
 from fedconvex.json_files import fault_in, read_json
@@ -61,8 +61,9 @@ def _section(found: Mapping[str, Any]) -> list[DocumentBlock]:
         f"{found['minimizer']['certainty']}; rounds are counted until (f(x) − f*) / (f(0) − f*) ≤ "
         f"{found['tolerance']:g}."
     )
-    rows = [_method(row) for row in found["methods"]]
-    return [Heading(str(found["source"])), Paragraph(about), TableBlock(HEADINGS, rows, len(HEADINGS) - 1)]
+    rows = [tuple(map(Verbatim, _method(row))) for row in found["methods"]]
+    about_data = Heading(Verbatim(found["source"])), Paragraph(Verbatim(about))
+    return [*about_data, TableBlock(HEADINGS, rows, len(HEADINGS) - 1)]
 
 
 def _method(row: Mapping[str, Any]) -> tuple[str, ...]:

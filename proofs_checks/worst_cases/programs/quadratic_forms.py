@@ -29,6 +29,12 @@ class Several:
     def __bool__(self) -> bool:
         return bool(np.any(self.each))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Several) and np.array_equal(self.each, other.each)
+
+    def __hash__(self) -> int:
+        return hash(self.each.tobytes())
+
     def __add__(self, other: Any) -> "Several":
         return Several(self.each + in_floats(other))
 
