@@ -22,6 +22,7 @@ from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Several
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
 REFINEMENTS, FINER = 2, 64  # of the slowest curvature, each by so many times
+HALVINGS = 12  # that come to the same, where numbers are exact
 SOMEWHERE = Fraction(5, 13)  # between the ends: a curvature like most others
 EQUAL, ROUNDING = 1e-12, 1e-9  # relative differences of radii, and of vectors, that floats do not tell from 0
 REFINED_GROUPS = 6  # halvings of the step between curvatures of groups
@@ -36,27 +37,39 @@ def slowest_when_drawn(
     def on(curvature: Fraction, sign: int) -> Attained:
         return attained_when_drawn(found, solver, draws, OnALine(curvature, curvature, Fraction(1)), sign)
 
-    def about(curvatures: Sequence[Fraction], sign: int) -> list[float]:
-        """In floats, at once, where what runs reach is the same space for all curvatures."""
+    def about(curvatures: Sequence[Fraction], sign: int) -> list[float] | None:
+        """In floats, at once; None where what runs reach is not the same space for all curvatures."""
         moments = of_one(Several(np.array(curvatures, dtype=float)), sign)
         images = matrices(moments.matrix, len(curvatures)) @ span
         inside = images[:, pivots]
-        if np.abs(images - span @ inside).max() <= ROUNDING * np.abs(images).max():
-            return radii(inside)
-        return [float(on(a, sign).squared) for a in curvatures]
+        same = np.abs(images - span @ inside).max() <= ROUNDING * np.abs(images).max()
+        return radii(inside) if same else None
+
+    def exactly(grid: Sequence[Fraction], width: Fraction, sign: int) -> tuple[float, Fraction]:
+        """The largest that is found by halving the step, and its curvature."""
+        best = max(((on(a, sign).squared, a) for a in grid), key=lambda one: one[0])
+        for _ in range(HALVINGS if width else 0):
+            width /= 2
+            beside = [a for a in (best[1] - width, best[1] + width) if low < a < high]
+            best = max([best, *((on(a, sign).squared, a) for a in beside)], key=lambda one: one[0])
+        return float(best[0]), best[1]
 
     def of_one(curvature: Any, sign: int) -> SecondMoments:
         one = [(curvature, draws.clients)]
         return second_moments(found.method, solver, draws, one, memories_at_rest(found), sign)
 
     low, high = functions.ends
+    step = (high - low) / BETWEEN
+    every = [low + step * i for i in range(BETWEEN + 1)] if step else [low]
     basis, pivots, _ = of_one(low + (high - low) * SOMEWHERE, 0).reached
     span, tried = np.array(basis, dtype=float).T, []
     for sign in signs:
-        width, most, at = (high - low) / BETWEEN, -1.0, low
-        grid = [low + width * i for i in range(BETWEEN + 1)] if width else [low]
+        width, most, at, grid = step, -1.0, low, every
         for _ in range(REFINEMENTS + 1):
             sizes = about(grid, sign)
+            if sizes is None:
+                most, at = exactly(every, step, sign)
+                break
             n = max(range(len(grid)), key=sizes.__getitem__)
             if sizes[n] > most * (1 + EQUAL):
                 most, at = sizes[n], grid[n]
