@@ -165,6 +165,8 @@ class _Question:
         """Whether these parameters are proved to cost at most so much."""
         if self.search.at(values) > cost:
             return False
+        if cost <= 0:  # no error is left
+            return self._cost((values, self.rate(values))) <= cost
         method = self.varied.at(values)
         worth = float(self.units(method)) / cost if cost < USELESS else 1 - cost / USELESS
         return is_proved(Fraction(exp(-worth)), method, *self._rest)

@@ -18,7 +18,7 @@ from fedconvex.proofs_checks.search.lyapunov.quadratic_federations import BETWEE
 from fedconvex.proofs_checks.search.lyapunov.quadratic_rounds import Attained, matrices, radii, spectral_radius
 from fedconvex.proofs_checks.search.lyapunov.second_moments import SecondMoments, second_moments
 from fedconvex.proofs_checks.symbolic.randomness import Draws
-from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Several
+from fedconvex.proofs_checks.worst_cases.programs.quadratic_forms import Several, in_floats
 from fedconvex.proofs_checks.worst_cases.questions.function_classes import FunctionClass
 
 REFINEMENTS, FINER = 2, 64  # of the slowest curvature, each by so many times
@@ -39,20 +39,20 @@ def slowest_when_drawn(
 
     def about(curvatures: Sequence[Fraction], sign: int) -> list[float] | None:
         """In floats, at once; None where what runs reach is not the same space for all curvatures."""
-        moments = of_one(Several(np.array(curvatures, dtype=float)), sign)
+        moments = of_one(Several(np.array(list(map(in_floats, curvatures)))), sign)
         images = matrices(moments.matrix, len(curvatures)) @ span
         inside = images[:, pivots]
         same = np.abs(images - span @ inside).max() <= ROUNDING * np.abs(images).max()
         return radii(inside) if same else None
 
-    def exactly(grid: Sequence[Fraction], width: Fraction, sign: int) -> tuple[float, Fraction]:
+    def exactly(grid: Sequence[Fraction], width: Fraction, sign: int) -> tuple[Fraction, Fraction]:
         """The largest that is found by halving the step, and its curvature."""
         best = max(((on(a, sign).squared, a) for a in grid), key=lambda one: one[0])
         for _ in range(HALVINGS if width else 0):
             width /= 2
             beside = [a for a in (best[1] - width, best[1] + width) if low < a < high]
             best = max([best, *((on(a, sign).squared, a) for a in beside)], key=lambda one: one[0])
-        return float(best[0]), best[1]
+        return best
 
     def of_one(curvature: Any, sign: int) -> SecondMoments:
         one = [(curvature, draws.clients)]
@@ -64,7 +64,8 @@ def slowest_when_drawn(
     basis, pivots, _ = of_one(low + (high - low) * SOMEWHERE, 0).reached
     span, tried = np.array(basis, dtype=float).T, []
     for sign in signs:
-        width, most, at, grid = step, -1.0, low, every
+        width, at, grid = step, low, every
+        most: float | Fraction = -1.0
         for _ in range(REFINEMENTS + 1):
             sizes = about(grid, sign)
             if sizes is None:
@@ -129,7 +130,7 @@ def _moments_of(found: Coordinates, solver: LocalSolver, draws: Draws, federatio
 
 def _radius(matrix: Rows) -> float:
     """About the spectral radius."""
-    return float(np.abs(np.linalg.eigvals([[float(x) for x in row] for row in matrix])).max())
+    return radii(matrices(matrix, 1))[0]
 
 
 def counts_to_try(clients: int) -> Sequence[int]:

@@ -41,6 +41,7 @@ MOST_POINTS = 16  # up to which all are compared, where comparing neighbours lea
 MOST_HISTORY = 3  # rounds of which V measures gradients and values
 WORTHWHILE = Fraction(1, 10**6)  # the relative gain for which a larger proof is preferred
 LARGEST = 10**6  # the largest factor by which V may grow
+BEYOND_FLOATS = 10**300
 NEARLY = 1e-7  # relative distance from the least rate, so that a proof has an interior
 SMALLEST = 1e-9  # its absolute distance from the least rate, which may be 0
 NOISE = 1e-10  # margins that the solver does not tell from 0
@@ -155,7 +156,8 @@ def is_proved(
     spec = specified(method, clients, num_clients, local_solver, participation, grouped=True)
     first = _posed(spec, "neighbours")
     larger = (_posed(spec, **measured) for _, measured in _larger(spec, first, 1))
-    return any(_at(posed, rate) for posed in chain([first], larger) if len(posed.board.evaluations) <= MOST_POINTS)
+    small = (posed for posed in larger if len(posed.board.evaluations) <= MOST_POINTS)
+    return any(_at(posed, rate) for posed in chain([first], small))
 
 
 def _larger(spec: Specification, first: PosedRound, period: int) -> Iterator[tuple[bool, dict[str, Any]]]:
@@ -305,9 +307,9 @@ def _best(
     found = _exactly(posed, attaining)
     if found is not None:
         return found
-    above = float(least) * (1 + NEARLY) + SMALLEST
-    if above > LARGEST:
+    if least > LARGEST:
         return None
+    above = float(least) * (1 + NEARLY) + SMALLEST
     return _at(posed, Fraction(above)) or _bracketed(posed, above, known)
 
 
@@ -353,6 +355,8 @@ def _bracketed(posed: PosedRound, low: float, known: LyapunovFunction | None) ->
 
 def _at(posed: PosedRound, rate: Fraction, zeros: Sequence[Any] = ()) -> LyapunovFunction | None:
     """A certified Lyapunov function of just this rate."""
+    if rate > BEYOND_FLOATS:
+        return None
     proposed = lyapunov_function(posed, float(rate), zeros)
     # With zeros there may be a proof without a margin: where simple numbers are right, not only those near them.
     least = -NO_MARGIN if zeros else 0.0

@@ -115,8 +115,8 @@ class AtOnce:
     @cached_property
     def action(self) -> Rows:
         """That of each."""
-        each = np.array([one.action for one in self.federations], dtype=float)
-        return [[Several(each[:, i, j]) for j in range(2)] for i in range(2)]
+        each = [one.action for one in self.federations]
+        return [[Several(np.array([in_floats(one[i][j]) for one in each])) for j in range(2)] for i in range(2)]
 
 
 @lru_cache(16)  # searches for parameters ask of one class hundreds of times

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, final
 
+from fedconvex.arithmetic.decimals import Rounding, to_text
 from fedconvex.arithmetic.rationals import float_at_least
 from fedconvex.local_solvers.base import LocalSolver
 from fedconvex.local_solvers.inexactness import ToInexactness
@@ -78,13 +79,13 @@ class Rate:
             left = f", where compressors make (1 {'+' if sign > 0 else '−'} √(1 − δ))·v of v"
         at = f"{self.slowest.federation}{left}"
         if self.lower > 1:
-            return f"diverges: on {at} errors grow by {float(self.lower)} {self._each}, squared"
+            return f"diverges: on {at} errors grow by {_below(self.lower)} {self._each}, squared"
         if self.lower == 1:
             return f"no linear rate: on {at} some errors never shrink" + (
                 ", and the closer curvatures come to 0, the slower the others do" if self.clients.ends[0] == 0 else ""
             )
         if self.function is None:
-            return f"no rate was proved; {at} attain {float(self.lower)}"
+            return f"no rate was proved; {at} attain {_below(self.lower)}"
         how = "exactly" if self.upper == self.lower else "tight" if self.tight else "an interval"
         return f"{how}; proved by V = {self.function}; attained by {at}"
 
@@ -117,3 +118,8 @@ def _up(bound: Any) -> float:
 
 def _down(bound: Fraction) -> float:
     return 0.0 - float_at_least(-bound)  # not −0.0
+
+
+def _below(lower: Fraction) -> str:
+    """The digits of a lower bound, of any size."""
+    return to_text(lower, 16, Rounding.FLOOR)

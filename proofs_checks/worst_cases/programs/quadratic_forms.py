@@ -30,7 +30,7 @@ class Several:
         return bool(np.any(self.each))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Several) and np.array_equal(self.each, other.each)
+        return isinstance(other, Several) and self.each.tobytes() == other.each.tobytes()  # NaN is itself
 
     def __hash__(self) -> int:
         return hash(self.each.tobytes())
@@ -58,7 +58,12 @@ class Several:
 
 def in_floats(x: Any) -> Any:
     """The number of each federation, or the one that all have."""
-    return x.each if isinstance(x, Several) else float(x)
+    if isinstance(x, Several):
+        return x.each
+    try:
+        return float(x)
+    except OverflowError:
+        return np.inf  # of which floats then tell nothing
 
 
 NUMBERS = (fmpq, Several)

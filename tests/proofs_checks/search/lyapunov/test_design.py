@@ -14,6 +14,7 @@ from fedconvex.proofs_checks import Quadratics, SmoothConvex, SmoothStronglyConv
 from fedconvex.proofs_checks.search.lyapunov.closed_forms import root
 from fedconvex.proofs_checks.search.lyapunov.design import units
 from fedconvex.proofs_checks.search.lyapunov.design_result import fewest_rounds
+from fedconvex.proofs_checks.search.lyapunov.lyapunov import is_proved
 from fedconvex.proofs_checks.search.lyapunov.parameter_search import simplest
 from fedconvex.theory import scaffold
 
@@ -198,6 +199,19 @@ def test_a_reduction_is_a_part(found):
 def test_the_fewest_rounds(rate, reduction):
     T = fewest_rounds(rate, reduction)
     assert rate**T <= reduction < rate ** (T - 1)
+
+
+@pytest.mark.parametrize("method", [fc.FedSplit, fc.FedGD(stepsize=1)])
+def test_of_one_curvature_a_round_ends_at_the_minimiser(method):
+    assert design(method, SmoothStronglyConvex(2, 2), over="stepsize").rate.upper == 0
+
+
+def test_what_is_proved_of_many_local_steps_is_asked_too():
+    """With more points than are compared with each other, neighbours still are."""
+    method, clients = fc.Scaffold(stepsize=F(1, 40), local_steps=20), SmoothStronglyConvex(1, 10)
+    least = lyapunov(method, clients).upper
+    assert is_proved(least * F(101, 100), method, clients, "any", None, None)
+    assert not is_proved(least * F(99, 100), method, clients, "any", None, None)
 
 
 def test_no_error_is_left_after_a_round():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction as F
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -323,6 +324,18 @@ def test_bounds_that_are_too_small_would_be_noticed(monkeypatch):
     )
     found, every = slowest_and_all(fc.FedSplit(stepsize=F(1, 100)), SmoothStronglyConvex(1, 100), "any")
     assert found != every
+
+
+@pytest.mark.parametrize(
+    ("kind", "stepsize"),
+    [(partial(fc.Scaffold, local_steps=1), F(10) ** 400), (partial(fc.Scaffold, local_steps=1), F(1, 10**400)),
+     (fc.FedSplit, F(1, 10**400))],
+)  # fmt: skip
+def test_numbers_beyond_floats_have_rates(kind, stepsize):
+    """What floats cannot choose is computed exactly, and told in digits."""
+    found = lyapunov(kind(stepsize=stepsize), SmoothStronglyConvex(1, 10))
+    assert found.lower > 1 - F(1, 10**300)
+    assert ("e+" in str(found)) is (found.lower > 10**300)
 
 
 def test_a_wrong_weight_would_contract_less():
